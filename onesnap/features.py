@@ -1,0 +1,130 @@
+"""Random features of windows: the first, untrained layer.
+
+    φ(z) = act(V z · W + b),   W and b uniform in ±1/√inputs,
+
+with z the scaled window, V an optional basis of principal window directions, and context values
+(position, parameters) as further inputs beside the window.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+# squareplus has the shape of softplus for a fraction of the cost: one square root, no logarithm.
+ACTIVATIONS: dict[str, Callable] = {
+    "softplus": jax.nn.softplus,
+    "squareplus": jax.nn.squareplus,
+    "sin": jnp.sin,
+    "tanh": jnp.tanh,
+    "linear": lambda x: x,
+}
+
+
+class Features(eqx.Module):
+    """Windows `(..., cells)` and context `(..., values)` to features `(..., hidden)`."""
+
+    basis: Float[Array, "cells rank"] | None
+    weights: Float[Array, "inputs hidden"]
+    bias: Float[Array, " hidden"]
+    activation: str = eqx.field(static=True)
+
+    @property
+    def hidden(self) -> int:
+        return self.weights.shape[1]
+
+    def arguments(self, cells: Float[Array, "... cells"], context: Float[Array, "... values"]):
+        """What the activation is applied to."""
+        inputs = cells if self.basis is None else cells @ self.basis
+        rank = inputs.shape[-1]
+        arguments = inputs @ self.weights[:rank] + self.bias
+        # Context is a second, thin product: no concatenated copy of the windows is made.
+        return arguments + context @ self.weights[rank:] if context.shape[-1] else arguments
+
+    def __call__(self, cells, context):
+        return ACTIVATIONS[self.activation](self.arguments(cells, context))
+
+    def with_slopes(self, cells, context):
+        """The features and the derivatives of the activation at the same arguments."""
+        arguments = self.arguments(cells, context)
+        return jax.jvp(ACTIVATIONS[self.activation], (arguments,), (jnp.ones_like(arguments),))
+
+    def cell_weights(self) -> np.ndarray:
+        """The weights as they act on window cells, the basis multiplied out."""
+        if self.basis is None:
+            return np.asarray(self.weights)
+        rank = self.basis.shape[1]
+        return np.concatenate([self.basis @ self.weights[:rank], self.weights[rank:]])
+
+
+def draw(
+    cells: int,
+    context: int,
+    hidden: int,
+    activation: str,
+    seed: int,
+    basis: np.ndarray | None = None,
+) -> Features:
+    """Draw the random layer as the paper does; `hidden = 0` gives the linear window model.
+
+    The draw happens in cell coordinates and is then projected on the basis, so a basis of full
+    rank changes nothing but the coordinates.
+    """
+    if activation not in ACTIVATIONS:
+        raise ValueError(f"activation: expected one of {sorted(ACTIVATIONS)}, got {activation!r}")
+    inputs = cells + context
+    if hidden == 0:
+        rank = cells if basis is None else basis.shape[1]
+        weights = np.eye(rank + context, rank + context + 1)
+        return Features(basis, weights, np.eye(rank + context + 1)[-1], "linear")
+    random = np.random.default_rng(seed)
+    bound = 1 / np.sqrt(inputs)
+    weights = random.uniform(-bound, bound, (inputs, hidden))
+    bias = random.uniform(-bound, bound, hidden)
+    if basis is not None:
+        weights = np.concatenate([basis.T @ weights[:cells], weights[cells:]])
+    return Features(basis, weights, bias, activation)
+
+
+class Context(eqx.Module):
+    """What the network is told beside the window.
+
+    `position` cosines cos(2ʲ π x / L), j = 0 … position - 1, of each coordinate of the window's
+    centre; constant `parameters`; and `fields` `(field, *space)` that are read through the same
+    window as the state but never predicted.
+    """
+
+    position: int = eqx.field(static=True, default=0)
+    parameters: Float[Array, " P"] = eqx.field(default_factory=lambda: np.zeros(0))
+    fields: Float[Array, "F *N"] = eqx.field(default_factory=lambda: np.zeros(0))
+
+    @property
+    def channels(self) -> int:
+        return self.fields.shape[0]
+
+    def values(self, dimension: int) -> int:
+        """How many inputs stand beside the window."""
+        return self.position * dimension + self.parameters.shape[0]
+
+    def at(self, space: Sequence[int], stride: Sequence[int], step: Sequence[int]) -> np.ndarray:
+        """Position values `(*windows, values)` of the windows that start at every `step`-th cell."""
+        starts = [np.arange(0, n, by) for n, by in zip(space, step, strict=True)]
+        shape = tuple(len(s) for s in starts)
+        columns = []
+        for axis, (start, points, block) in enumerate(zip(starts, space, stride, strict=True)):
+            centre = (start + (block - 1) / 2) / points
+            for power in range(self.position):
+                along = [1] * len(shape)
+                along[axis] = -1
+                wave = np.cos(2.0**power * np.pi * centre).reshape(along)
+                columns.append(np.broadcast_to(wave, shape))
+        return np.stack(columns, axis=-1) if columns else np.zeros((*shape, 0))
+
+    def beside(self, field):
+        """Append the context fields to a state as further channels."""
+        return jnp.concatenate([field, self.fields]) if self.channels else field

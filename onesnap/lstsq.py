@@ -1,0 +1,117 @@
+"""Streaming regularised least squares in float64: init, update, merge, solve.
+
+Features Φ and targets Y arrive in blocks of rows. What is kept does not grow with their number:
+
+- "normal": the Gram matrix of [Φ Y], as in the paper; fast, but squares the condition number;
+- "qr": the triangular factor of [Φ Y]; keeps all sixteen digits.
+
+Either is order-independent up to round-off, so any split, order or merge gives one answer. Beside
+it the Gram matrix of the activation's slopes is kept, from which noise on the inputs is averaged
+in closed form (see `noise_penalty`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.linalg
+
+SOLVERS = ("normal", "qr")
+
+
+@dataclass(frozen=True)
+class Moments:
+    """All that least squares has to remember of the rows it has seen."""
+
+    solver: str
+    hidden: int
+    rows: int
+    factor: np.ndarray  # (hidden + outputs, hidden + outputs): Gram matrix, or triangular factor
+    slopes: np.ndarray  # (hidden, hidden): sum of act'(·) act'(·)ᵀ
+
+
+def init(hidden: int, outputs: int, solver: str = "qr") -> Moments:
+    """Moments of no rows at all."""
+    if solver not in SOLVERS:
+        raise ValueError(f"solver: expected one of {SOLVERS}, got {solver!r}")
+    size = hidden + outputs
+    return Moments(solver, hidden, 0, np.zeros((size, size)), np.zeros((hidden, hidden)))
+
+
+def update(moments: Moments, features, targets, slopes=None) -> Moments:
+    """Add a block of rows; `slopes` are needed only for closed-form noise."""
+    block = np.concatenate([features, targets], axis=1, dtype=np.float64)
+    if moments.solver == "normal":
+        factor = moments.factor + block.T @ block
+    else:
+        factor = _triangle(np.concatenate([moments.factor, block]))
+    total = moments.slopes
+    if slopes is not None:
+        slopes = np.asarray(slopes, np.float64)
+        total = total + slopes.T @ slopes
+    return replace(moments, rows=moments.rows + len(block), factor=factor, slopes=total)
+
+
+def merge(first: Moments, second: Moments) -> Moments:
+    """The moments of the rows of both."""
+    if first.solver != second.solver or first.factor.shape != second.factor.shape:
+        raise ValueError("moments: only moments of the same solver and sizes can be merged")
+    if first.solver == "normal":
+        factor = first.factor + second.factor
+    else:
+        factor = _triangle(np.concatenate([first.factor, second.factor]))
+    return replace(
+        first, rows=first.rows + second.rows, factor=factor, slopes=first.slopes + second.slopes
+    )
+
+
+def noise_penalty(moments: Moments, weights: np.ndarray, covariance: np.ndarray) -> np.ndarray:
+    """The penalty that equals averaging over input noise, to second order.
+
+    Noise ε on the inputs moves the features by act'(·) ∘ (Wᵀ ε), so E|Θᵀ δφ|² = Θᵀ P Θ with
+    P = (Wᵀ Σ W) ∘ (SᵀS). No noise is sampled.
+    """
+    return (weights.T @ covariance @ weights) * moments.slopes
+
+
+def solve(moments: Moments, penalty: np.ndarray | None = None) -> np.ndarray:
+    """The readout Θ `(hidden, outputs)` that minimises |Φ Θ - Y|² + Θᵀ P Θ."""
+    if moments.rows == 0:
+        raise ValueError("moments: nothing to solve, no rows were added")
+    hidden = moments.hidden
+    left, right = moments.factor[:hidden, :hidden], moments.factor[:hidden, hidden:]
+    if moments.solver == "normal":
+        left = left if penalty is None else left + penalty
+    elif penalty is not None:
+        left = np.concatenate([left, _root(penalty)])
+        right = np.concatenate([right, np.zeros((hidden, right.shape[1]))])
+    # Rank-revealing QR: a singular system gets its shortest solution instead of noise. The factor
+    # is triangular, so what was squared in "normal" is cut at round-off, in "qr" nothing is lost.
+    return scipy.linalg.lstsq(
+        left, right, cond=np.finfo(float).eps, lapack_driver="gelsy", check_finite=False
+    )[0]
+
+
+def residual(moments: Moments, readout: np.ndarray) -> float:
+    """Root mean square training error of a readout, a target at a time, without the rows."""
+    hidden = moments.hidden
+    stacked = np.concatenate([readout, -np.eye(readout.shape[1])])
+    if moments.solver == "normal":
+        square = np.einsum("ij,ik,kj->", stacked, moments.factor, stacked)
+    else:
+        square = np.sum((moments.factor @ stacked) ** 2)
+    return float(np.sqrt(max(square, 0.0) / (moments.rows * (len(moments.factor) - hidden))))
+
+
+def _triangle(rows: np.ndarray) -> np.ndarray:
+    """The triangular factor of a stack of rows, square however few rows there are."""
+    size = rows.shape[1]
+    factor = scipy.linalg.qr(rows, mode="r", overwrite_a=True, check_finite=False)[0]
+    return np.triu(factor[:size])
+
+
+def _root(penalty: np.ndarray) -> np.ndarray:
+    """A matrix R with Rᵀ R = penalty; round-off below zero is cut."""
+    values, vectors = np.linalg.eigh((penalty + penalty.T) / 2)
+    return np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T

@@ -1,0 +1,122 @@
+"""Forecasts: a stepper applied again and again, with a status instead of silent NaN."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float
+
+from .stepper import Stepper
+
+# A state counts as diverged once it is this many ranges of the training data away from them.
+MARGIN = 4.0
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """States `(time, channel, *space)`, the initial one first, up to where they can be trusted.
+
+    `diverged_at` is the first step whose state was not finite or far outside the training range,
+    or None; `states` ends before it. `left_range_at` is the first kept step at which a value lay
+    outside the training range by more than a tenth of it: from there on the model extrapolates.
+    """
+
+    states: np.ndarray
+    every: int = 1
+    diverged_at: int | None = None
+    left_range_at: int | None = None
+
+    @property
+    def steps(self) -> np.ndarray:
+        """The step number of each state."""
+        return np.arange(len(self.states)) * self.every
+
+
+def excess(stepper: Stepper, state: Float[Array, "C *N"]) -> Float[Array, ""]:
+    """By how many training ranges a state lies outside them; NaN and infinity give infinity."""
+    scaled = stepper.scaling.shrink(stepper.scaling.centre(state)[0])
+    outside = jnp.maximum(scaled - 1, -scaled)
+    return jnp.max(jnp.where(jnp.isfinite(outside), outside, jnp.inf))
+
+
+def trajectory(
+    stepper: Stepper, state: Float[Array, "C *N"], kept: int, every: int = 1
+) -> tuple[Float[Array, "kept C *N"], Float[Array, " kept"], Bool[Array, ""] | Array]:
+    """Pure JAX: `kept` states, each `every` steps apart, the initial one not among them.
+
+    Returns the states, their excess over the training range, and the number of good steps. After a
+    diverged step the state stands still at the last good one, so gradients stay finite.
+    """
+
+    def step(carry, _):
+        def advance(state, good):
+            following = stepper(state)
+            fine = excess(stepper, following) <= MARGIN
+            return jnp.where(fine, following, state), fine, good + fine
+
+        state, fine, good = carry
+        return jax.lax.cond(fine, advance, lambda s, g: (s, fine, g), state, good), None
+
+    def keep(carry, _):
+        carry, _ = jax.lax.scan(step, carry, length=every)
+        return carry, (carry[0], excess(stepper, carry[0]))
+
+    carry = (state, jnp.asarray(True), jnp.asarray(0))
+    (_, _, good), (states, outside) = jax.lax.scan(keep, carry, length=kept)
+    return states, outside, good
+
+
+@partial(jax.jit, static_argnames=("kept", "every"))
+def _batch(stepper, states, kept, every):
+    return jax.vmap(lambda state: trajectory(stepper, state, kept, every))(states)
+
+
+def forecast(
+    stepper: Stepper,
+    states: np.ndarray,
+    steps: int,
+    every: int = 1,
+    dtype: str = "float64",
+    progress: Callable[[int, int], object] | None = None,
+) -> list[Forecast]:
+    """Forecast a batch `(batch, channel, *space)`, all members in one compiled scan.
+
+    With `progress(done, total)` the scan is cut into chunks; without, it is one.
+    """
+    kept = steps // every
+    chunk = kept if progress is None else max(1, -(-kept // 25))
+    parts, outside = [np.asarray(states, dtype)[:, None]], [np.zeros((len(states), 0))]
+    good = np.zeros(len(states), int)
+    with jax.enable_x64(dtype == "float64"):
+        last = jnp.asarray(states, dtype)
+        for done in range(0, kept, chunk):
+            count = min(chunk, kept - done)
+            part, excesses, fine = _batch(stepper, last, count, every)
+            parts.append(np.asarray(part))
+            outside.append(np.asarray(excesses))
+            # A member that stood still before stays where it was: its count must not go on.
+            good = np.where(good == done * every, good + np.asarray(fine), good)
+            last = part[:, -1]
+            if progress is not None:
+                progress(min(kept, done + count) * every, steps)
+    whole, outside = np.concatenate(parts, axis=1), np.concatenate(outside, axis=1)
+    return [
+        _finish(whole[i], outside[i], int(good[i]), kept * every, every) for i in range(len(whole))
+    ]
+
+
+def _finish(states, outside, good: int, steps: int, every: int) -> Forecast:
+    """Cut what came after divergence."""
+    kept = good // every
+    left = np.flatnonzero(outside[:kept] > 0.1)
+    return Forecast(
+        states=states[: 1 + kept],
+        every=every,
+        diverged_at=None if good == steps else good + 1,
+        left_range_at=int((left[0] + 1) * every) if len(left) else None,
+    )

@@ -1,0 +1,72 @@
+"""What is done to a field before the network sees it and after it has answered.
+
+Each channel is mapped by an affine range, v ↦ (v - low) / (high - low), and the spatial mean is
+kept as it is, removed and added back (equations that only know differences), or conserved exactly.
+"""
+
+from __future__ import annotations
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+MEANS = ("keep", "remove", "conserve")
+
+
+def spatial_mean(state):
+    """The mean of each channel over space, with the spatial axes kept."""
+    return state.mean(axis=tuple(range(1, state.ndim)), keepdims=True)
+
+
+class Scaling(eqx.Module):
+    """The affine range of each channel, and what happens to the mean."""
+
+    low: Float[Array, " C"]
+    high: Float[Array, " C"]
+    mean: str = eqx.field(static=True, default="keep")
+
+    def __check_init__(self):
+        if self.mean not in MEANS:
+            raise ValueError(f"mean: expected one of {MEANS}, got {self.mean!r}")
+
+    def centre(self, state):
+        """Split a state into the field that the network works on and the mean set aside."""
+        mean = spatial_mean(state)
+        return (state - mean, mean) if self.mean == "remove" else (state, mean)
+
+    def restore(self, state, mean):
+        """Undo `centre` on a predicted field; `mean` is the mean before the step."""
+        if self.mean == "remove":
+            return state + mean
+        if self.mean == "conserve":
+            return state + (mean - spatial_mean(state))
+        return state
+
+    def shrink(self, state):
+        """Map the range of each channel to [0, 1]; channels come first."""
+        low, width = self._columns(state.ndim)
+        return (state - low) / width
+
+    def expand(self, state):
+        """Undo `shrink`."""
+        low, width = self._columns(state.ndim)
+        return state * width + low
+
+    def _columns(self, ndim: int):
+        shape = (-1, *(1,) * (ndim - 1))
+        return self.low.reshape(shape), (self.high - self.low).reshape(shape)
+
+
+def fit_range(low, high, mean: str) -> Scaling:
+    """A Scaling from the extremes of each channel; a constant channel gets width one."""
+    low, high = np.asarray(low, np.float64), np.asarray(high, np.float64)
+    return Scaling(low=low, high=np.where(high > low, high, low + 1.0), mean=mean)
+
+
+def range_of(states: np.ndarray, mean: str) -> tuple[np.ndarray, np.ndarray]:
+    """The extremes of each channel over a batch `(pair, channel, *space)`, mean removed if asked."""
+    axes = tuple(range(2, states.ndim))
+    if mean == "remove":
+        states = states - states.mean(axis=axes, keepdims=True)
+    return states.min(axis=(0, *axes)), states.max(axis=(0, *axes))

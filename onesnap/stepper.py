@@ -1,0 +1,118 @@
+"""The learned flow map `u -> u_next`, frozen: windows, features, readout, glue."""
+
+from __future__ import annotations
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from .features import Context, Features
+from .scaling import Scaling
+from .symmetry import Group
+from .windows import check_grid, glue, tile
+
+
+class Stepper(eqx.Module):
+    """A drop-in time stepper for `exponax.rollout`, `jax.jit`, `jax.grad`, `jax.vmap`.
+
+    It computes in the precision of the state it is given. JAX holds float64 arrays only where x64
+    is switched on, so for double precision call it inside `with jax.enable_x64(True):`.
+    """
+
+    scaling: Scaling
+    features: Features
+    readout: Float[Array, "hidden outputs"]
+    context: Context
+    extent: tuple[int, ...] = eqx.field(static=True)
+    stride: tuple[int, ...] = eqx.field(static=True)
+    boundary: str = eqx.field(static=True, default="periodic")
+
+    @property
+    def channels(self) -> int:
+        return self.scaling.low.shape[0]
+
+    def __call__(self, state: Float[Array, "C *N"]) -> Float[Array, "C *N"]:
+        check_state(self, state)
+        self = jax.tree.map(lambda leaf: jnp.asarray(leaf, state.dtype), self)
+        field, mean = self.scaling.centre(state)
+        inputs = self.context.beside(self.scaling.shrink(field))
+        cells = tile(inputs, self.extent, self.stride, self.boundary)
+        place = self.context.at(state.shape[1:], self.stride, self.stride).astype(state.dtype)
+        parameters = jnp.broadcast_to(self.context.parameters, (*place.shape[:-1], self.context.parameters.shape[0]))
+        context = jnp.concatenate([place, parameters], axis=-1)
+        blocks = self.features(cells, context) @ self.readout
+        return self.scaling.restore(glue(blocks, self.channels, self.stride), mean)
+
+    def bind(self, parameters=None, fields=None) -> Stepper:
+        """The same stepper for other parameters `(P,)` or context fields `(F, *space)`."""
+        context = self.context
+        for name, value in (("parameters", parameters), ("fields", fields)):
+            if value is None:
+                continue
+            current, value = getattr(context, name), np.asarray(value, np.float64)
+            if value.ndim != current.ndim or value.shape[0] != current.shape[0]:
+                raise ValueError(
+                    f"{name}: expected shape like {current.shape}, got {value.shape}; "
+                    "give what the model was fitted with"
+                )
+            context = eqx.tree_at(lambda c, name=name: getattr(c, name), context, value)
+        return eqx.tree_at(lambda s: s.context, self, context)
+
+
+def check_state(stepper: Stepper, state) -> None:
+    """Raise unless `state` is one state that this stepper can advance."""
+    dimension = len(stepper.stride)
+    if state.ndim != 1 + dimension or state.shape[0] != stepper.channels:
+        raise ValueError(
+            f"state: expected (channel, *space) with {stepper.channels} channel(s) and {dimension} "
+            f"spatial axes, got shape {tuple(state.shape)}; use jax.vmap for a batch"
+        )
+    if not jnp.issubdtype(state.dtype, jnp.floating):
+        raise ValueError(f"state: expected real floating point numbers, got {state.dtype}")
+    check_grid(state.shape[1:], stepper.extent, stepper.stride)
+
+
+def average(stepper: Stepper, group: Group) -> Stepper:
+    """The average of the stepper over a group, (1/|G|) Σ g⁻¹ step(g u), as one stepper.
+
+    Averaging is the same network with |G| times the hidden units: unit h of copy g reads the
+    window through g, and answers through g⁻¹. For a closed group the result is equivariant.
+    """
+    if stepper.context.position and any(e != group.elements[0] for e in group.elements):
+        raise ValueError("averaging: the position context breaks every symmetry; drop one of them")
+    channels, extras = stepper.channels, stepper.context.channels
+    sides = [2 * r + s for r, s in zip(stepper.extent, stepper.stride, strict=True)]
+    inside = Group(group.elements, (*group.fields, *("scalar",) * extras))
+    # A sign on the state must not reach the context fields.
+    source, sign = inside.on_windows((channels + extras, *sides))
+    cells = int(np.prod(sides))
+    element_sign = np.array([e.sign for e in group.elements])[:, None]
+    sign = sign.astype(np.float64)
+    sign[:, channels * cells :] *= element_sign
+    out_source, out_sign = group.on_windows((channels, *stepper.stride))
+
+    low = np.repeat(np.concatenate([stepper.scaling.low, np.zeros(extras)]), cells)
+    width = np.repeat(
+        np.concatenate([stepper.scaling.high - stepper.scaling.low, np.ones(extras)]), cells
+    )
+    full, bias = stepper.features.cell_weights(), np.asarray(stepper.features.bias)
+    window, beside = full[: len(low)], full[len(low) :]
+    weights, biases, readouts = [], [], []
+    for g in range(len(group)):
+        # Cell i of g z holds sign·z[source]; written in scaled cells this is affine in them.
+        scaled = window / width[:, None]
+        moved = np.zeros_like(window)
+        moved[source[g]] = scaled * sign[g][:, None] * width[source[g]][:, None]
+        weights.append(np.concatenate([moved, beside]))
+        biases.append(bias + scaled.T @ (sign[g] * low[source[g]] - low))
+        undone = np.zeros_like(stepper.readout)
+        undone[:, out_source[g]] = np.asarray(stepper.readout) * out_sign[g]
+        readouts.append(undone / len(group))
+    features = Features(
+        None, np.concatenate(weights, 1), np.concatenate(biases), stepper.features.activation
+    )
+    return eqx.tree_at(
+        lambda s: (s.features, s.readout), stepper, (features, np.concatenate(readouts))
+    )
