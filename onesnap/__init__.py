@@ -1,1 +1,36 @@
-"""onesnap"""
+"""onesnap learns the flow map of a PDE from very few snapshots - often one pair.
+
+The stages, in the order in which the data flows:
+
+    simulate   a System of the catalogue to a trajectory          systems, solvers, simulate
+    pairs      checked snapshots, before and after                snapshots
+    windows    fields cut into windows, scaled, with symmetries   scaling, windows, symmetry, rows
+    features   random features of windows and context             features
+    readout    streaming least squares, noise averaged in         lstsq, readout
+    Surrogate  the estimator, and what it chooses by itself       choices, planning, tuning, surrogate
+    Stepper    the learned map u -> u_next                        stepper
+    rollout    forecasts with a status                            rollout
+    metrics    how good they are                                  metrics
+    files      models in safe files                               files
+"""
+
+import importlib.metadata
+
+from . import symmetry as symmetry
+from .metrics import (
+    moments as moments,
+    rse as rse,
+    skill as skill,
+    spectrum as spectrum,
+    valid_time as valid_time,
+)
+from .paper import paper as paper
+from .rollout import Forecast as Forecast
+from .simulate import simulate as simulate
+from .snapshots import pairs as pairs
+from .stepper import Stepper as Stepper
+from .surrogate import NotFittedError as NotFittedError, Surrogate as Surrogate, load as load
+from .symmetry import Group as Group
+from .systems import System as System, systems as systems
+
+__version__ = importlib.metadata.version("onesnap")

@@ -11,16 +11,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import lstsq, readout
-from .features import Features, draw
-from .rows import Cutter, Pairs, Rows, covariance, join, principal
-from .scaling import fit_range, range_of
+from .features import Context, Features, draw
+from .rows import Cutter, Pairs, Rows, join, principal
+from .scaling import Scaling, range_of, widen
 from .symmetry import Element, Group, full, trivial
 
-TRAIN, TEST, HIDDEN = 1500, 500, 150  # size of a probe
-EXTENTS = {1: (1, 2, 3, 4, 5, 6, 7, 8, 10, 12), 2: (1, 2, 3, 4, 5, 6), 3: (1, 2)}
-STRIDES = {1: (4, 3, 2, 1), 2: (4, 3, 2, 1), 3: (2, 1)}
-NOISES = (1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1)  # deviations tried, in units of the range
-MOST_HIDDEN = 600
+TRAIN, TEST, HIDDEN = 6000, 1000, 400  # size of a probe, at most
+PROBE_NOISE = 1e-5
+EXTENTS = {1: (2, 3, 4, 5, 6, 7, 8, 10, 12), 2: (1, 2, 3, 4, 5, 6), 3: (1, 2)}
+STRIDES = {1: 4, 2: 4, 3: 2}
 POSITION = 4  # cosines an axis, where position matters
 
 
@@ -39,11 +38,9 @@ class Probe:
         rows = _shift(rows, cutter) if shifted else rows
         hidden = min(HIDDEN, max(10, len(rows[0]) // 3))
         features = draw(rows[0].shape[1], rows[1].shape[1], hidden, "squareplus", seed=0)
-        variances, directions = principal(covariance([rows]))
-        moments = lstsq.init(hidden, rows[2].shape[1])
-        moments = readout.absorb(moments, features, [rows])
-        weights = readout.solve(moments, features, readout.floor(1e-3, variances, directions))
-        return Fitted(self, cutter, features, weights, shifted)
+        moments = readout.absorb(lstsq.init(hidden, rows[2].shape[1]), features, [rows])
+        layer = readout.Layer(features, *principal([rows]))
+        return Fitted(self, cutter, features, layer.solve(moments, PROBE_NOISE), shifted)
 
 
 @dataclass(frozen=True)
@@ -68,72 +65,116 @@ class Fitted:
 def _shift(rows: Rows, cutter: Cutter) -> Rows:
     """Subtract from each window, and from what it becomes, the mean of each of its channels."""
     cells, context, targets = rows
-    scaling = cutter.scaling
+    scaling, count = cutter.scaling, len(cells)
     channels = len(scaling.low)
-    mean = cells.reshape(len(cells), channels, -1).mean(axis=2, keepdims=True)
-    inputs = cells.reshape(len(cells), channels, -1) - mean
-    outputs = targets.reshape(len(cells), channels, -1) - mean * (scaling.high - scaling.low)[:, None]
-    return inputs.reshape(cells.shape), context, outputs.reshape(targets.shape)
+    side = int(np.prod([2 * r + s for r, s in zip(cutter.extent, cutter.stride, strict=True)]))
+    # Context fields stand behind the channels of the state and keep their means.
+    inside = side * channels
+    state = cells[:, :inside].reshape(count, channels, -1)
+    mean = state.mean(axis=2, keepdims=True)
+    width = (scaling.high - scaling.low)[:, None]
+    outputs = targets.reshape(count, channels, -1) - mean * width
+    cells = np.concatenate([(state - mean).reshape(count, -1), cells[:, inside:]], axis=1)
+    return cells, context, outputs.reshape(targets.shape)
 
 
 def make_probe(pairs: Pairs, seed: int) -> Probe:
-    """Split the windows: the last quarter of the pairs held out, or a part of space where few."""
+    """Split the windows: whole pairs are held out, or a part of space where there are few."""
     random = np.random.default_rng(seed)
-    cells = int(np.prod(pairs.space))
+    everywhere = np.arange(pairs.cells)
     if len(pairs) >= 4:
-        held = np.linspace(0, len(pairs) - 1, 8).round().astype(int)
-        held = np.unique(held)
-        test_pairs, train_pairs = held[1::4], np.setdiff1d(held, held[1::4])
-        where = np.arange(cells)
-        split = {int(i): where for i in train_pairs}, {int(i): where for i in test_pairs}
+        used = np.unique(np.linspace(0, len(pairs) - 1, 8).round().astype(int))
+        held = used[1::4]
+        learn = {int(i): everywhere for i in np.setdiff1d(used, held)}
+        judge = {int(i): everywhere for i in held}
     else:
         # Neighbouring windows overlap: a gap keeps what is learned out of what is judged.
-        first = np.unravel_index(np.arange(cells), pairs.space)[0]
+        first = np.unravel_index(everywhere, pairs.space)[0]
         points = pairs.space[0]
         gap = min(24, points // 8)
-        learn = np.flatnonzero(first < 0.6 * points)
-        judge = np.flatnonzero((first >= 0.6 * points + gap) & (first < points - gap))
-        split = {i: learn for i in range(len(pairs))}, {i: judge for i in range(len(pairs))}
+        near = np.flatnonzero(first < 0.6 * points)
+        far = np.flatnonzero((first >= 0.6 * points + gap) & (first < points - gap))
+        far = far if len(far) else everywhere
+        learn, judge = dict.fromkeys(range(len(pairs)), near), dict.fromkeys(range(len(pairs)), far)
 
     def draw_from(parts: dict[int, np.ndarray], total: int):
         share = max(1, total // len(parts))
         return [(i, random.choice(c, min(share, len(c)), replace=False)) for i, c in parts.items()]
 
-    return Probe(pairs, draw_from(split[0], TRAIN), draw_from(split[1], TEST))
+    return Probe(pairs, draw_from(learn, TRAIN), draw_from(judge, TEST))
 
 
-def find_mean(probe: Probe, extent: tuple[int, ...], stride: tuple[int, ...]) -> tuple[str, str]:
+def make_cutter(
+    pairs: Pairs, extent, stride, mean: str, group: Group | None = None, position: int = 0, **more
+) -> Cutter:
+    """A cutter with the ranges of these pairs, as the group moves them."""
+    group = trivial(len(stride), ("scalar",) * pairs.before.shape[1]) if group is None else group
+    low, high = range_of(pairs.before, mean)
+    for element in group.elements:
+        matrix = element.channel_matrix(group.fields)
+        ends = np.stack([matrix @ low, matrix @ high])
+        low, high = np.minimum(low, ends.min(axis=0)), np.maximum(high, ends.max(axis=0))
+    fields = range_of(pairs.fields, "keep") if pairs.fields.shape[1] else (np.zeros(0),) * 2
+    beside = widen(
+        np.concatenate([pairs.parameters.min(axis=0), fields[0]]),
+        np.concatenate([pairs.parameters.max(axis=0), fields[1]]),
+    )
+    context = Context(position, low=beside[0], high=beside[1])
+    return Cutter(extent, stride, Scaling(*widen(low, high), mean), group, context, **more)
+
+
+def find_stride(space: tuple[int, ...]) -> tuple[tuple[int, ...], str]:
+    """The largest small stride that divides the grid: more cells predicted at a time."""
+    most = STRIDES[len(space)]
+    stride = next(s for s in range(most, 0, -1) if all(points % s == 0 for points in space))
+    return (stride,) * len(space), f"the largest up to {most} that divides the grid"
+
+
+def find_mean(probe: Probe, stride: tuple[int, ...]) -> tuple[str, str]:
     """Whether the mean is conserved, or irrelevant and hence removed, or an ordinary quantity."""
     pairs = probe.pairs
     space = tuple(range(2, pairs.before.ndim))
     change = np.abs(pairs.after.mean(axis=space) - pairs.before.mean(axis=space)).max()
     if change <= 1e-6 * pairs.before.std():
         return "conserve", f"the mean changes by {change:.1e} a step"
-    cutter = _cutter(pairs, "keep", extent, stride)
+    extent = tuple(min(2, (n - s) // 2) for n, s in zip(pairs.space, stride, strict=True))
+    cutter = make_cutter(pairs, extent, stride, "keep")
     with_mean, without = probe.fit(cutter).error(), probe.fit(cutter, shifted=True).error()
     because = f"held-out error without the window's mean {without / with_mean:.2g} of that with it"
     return ("remove" if without <= 1.5 * with_mean else "keep"), because
 
 
 def find_extent(probe: Probe, stride: tuple[int, ...], mean: str) -> tuple[tuple[int, ...], str]:
-    """The smallest extent whose held-out error is near the best: how far a time step reaches."""
+    """The largest extent whose held-out error is near the best.
+
+    Too small a window does not hold what a time step reaches; too large a one spends the random
+    features on cells that do not matter. Among equals the larger one forecasts more steadily.
+    """
     dimension, space = len(stride), probe.pairs.space
     errors = {
-        extent: probe.fit(_cutter(probe.pairs, mean, (extent,) * dimension, stride)).error()
+        extent: probe.fit(make_cutter(probe.pairs, (extent,) * dimension, stride, mean)).error()
         for extent in EXTENTS[dimension]
         if all(2 * extent + s <= n for s, n in zip(stride, space, strict=True))
     }
     if not errors:
         return (0,) * dimension, "the grid has no room for more"
     best = min(errors.values())
-    extent = next(e for e, error in errors.items() if error <= 1.5 * best)
+    extent = max(e for e, error in errors.items() if error <= 2 * best)
     listed = ", ".join(f"{e}: {error / best:.3g}" for e, error in errors.items())
     return (extent,) * dimension, f"held-out error relative to the best, by extent: {listed}"
 
 
-def find_symmetry(
-    probe: Probe, extent: tuple[int, ...], stride: tuple[int, ...], mean: str
-) -> tuple[Group, str]:
+def find_position(probe: Probe, extent, stride, mean: str) -> tuple[int, str]:
+    """Whether telling the network where it is helps; needs several pairs to be told from chance."""
+    if len(probe.pairs) < 4:
+        return 0, "fewer than four pairs cannot tell place from state"
+    plain = probe.fit(make_cutter(probe.pairs, extent, stride, mean)).error()
+    placed = probe.fit(make_cutter(probe.pairs, extent, stride, mean, position=POSITION)).error()
+    because = f"held-out error with position {placed / plain:.2g} of that without"
+    return (POSITION if placed < 0.5 * plain else 0), because
+
+
+def find_symmetry(probe: Probe, extent, stride, mean: str) -> tuple[Group, str]:
     """The group of signed permutations under which a model of the data stays as good as it was."""
     dimension, channels = len(stride), probe.pairs.before.shape[1]
     typings = [("scalar",) * channels]
@@ -145,14 +186,14 @@ def find_symmetry(
         if len(set(extent)) + len(set(stride)) > 2:
             straight = tuple(range(dimension))
             pool = Group(tuple(e for e in pool.elements if e.axes == straight), fields)
-        fitted = probe.fit(_cutter(probe.pairs, mean, extent, stride, pool))
+        fitted = probe.fit(make_cutter(probe.pairs, extent, stride, mean, pool))
         reference = fitted.error()
-        errors = {e: fitted.error(e) / reference for e in pool.elements}
-        group = largest_group([e for e, ratio in errors.items() if ratio <= 3], fields)
+        ratios = {e: fitted.error(e) / reference for e in pool.elements}
+        group = largest_group([e for e, ratio in ratios.items() if ratio <= 3], fields)
         if len(group) > len(best):
-            worst = max(errors[e] for e in group.elements)
-            refused = [ratio for e, ratio in errors.items() if e not in group.elements]
-            because = f"held-out error grows at most {worst:.2g} times under them" + (
+            worst = max(ratios[e] for e in group.elements)
+            refused = [ratio for e, ratio in ratios.items() if e not in group.elements]
+            because = f"held-out error grows at most {worst:.2g} times under its elements" + (
                 f", at least {min(refused):.2g} times under all others" if refused else ""
             )
             best = group
@@ -160,36 +201,15 @@ def find_symmetry(
 
 
 def largest_group(elements: list[Element], fields: tuple[str, ...]) -> Group:
-    """The largest closed group within a set of elements that holds the identity."""
-    whole = Group(tuple(elements), fields)
+    """The largest closed group that two of these elements make; the first is the identity."""
+    whole, best = Group(tuple(elements), fields), Group((elements[0],), fields)
     if whole.is_closed:
         return whole
-    best = Group((elements[0],), fields)
     for first in elements:
         for second in elements:
-            members = {elements[0], first, second}
-            while len(grown := members | {a.compose(b) for a in members for b in members}) > len(
-                members
-            ):
-                members = grown
+            members, grown = set(), {elements[0], first, second}
+            while len(grown) > len(members):
+                members, grown = grown, grown | {a.compose(b) for a in grown for b in grown}
             if len(members) > len(best) and members <= set(elements):
                 best = Group(tuple(e for e in elements if e in members), fields)
     return best
-
-
-def find_position(
-    probe: Probe, extent: tuple[int, ...], stride: tuple[int, ...], mean: str
-) -> tuple[int, str]:
-    """Whether telling the network where it is helps; needs several pairs to be told from chance."""
-    if len(probe.pairs) < 4:
-        return 0, "fewer than four pairs cannot tell place from state"
-    plain = probe.fit(_cutter(probe.pairs, mean, extent, stride)).error()
-    placed = probe.fit(_cutter(probe.pairs, mean, extent, stride, position=POSITION)).error()
-    because = f"held-out error with position {placed / plain:.2g} of that without"
-    return (POSITION if placed < 0.5 * plain else 0), because
-
-
-def _cutter(pairs: Pairs, mean, extent, stride, group: Group | None = None, position=0) -> Cutter:
-    group = trivial(len(stride), ("scalar",) * pairs.before.shape[1]) if group is None else group
-    low, high = range_of(pairs.before, mean)
-    return Cutter(extent, stride, fit_range(low, high, mean), group, position)

@@ -96,23 +96,18 @@ class Context(eqx.Module):
 
     `position` cosines cos(2ʲ π x / L), j = 0 … position - 1, of each coordinate of the window's
     centre; constant `parameters`; and `fields` `(field, *space)` that are read through the same
-    window as the state but never predicted.
+    window as the state but never predicted. Parameters and fields are held in the user's units;
+    `low` and `high` are their ranges in training, parameters first.
     """
 
     position: int = eqx.field(static=True, default=0)
     parameters: Float[Array, " P"] = eqx.field(default_factory=lambda: np.zeros(0))
     fields: Float[Array, "F *N"] = eqx.field(default_factory=lambda: np.zeros(0))
+    low: Float[Array, " P+F"] = eqx.field(default_factory=lambda: np.zeros(0))
+    high: Float[Array, " P+F"] = eqx.field(default_factory=lambda: np.zeros(0))
 
-    @property
-    def channels(self) -> int:
-        return self.fields.shape[0]
-
-    def values(self, dimension: int) -> int:
-        """How many inputs stand beside the window."""
-        return self.position * dimension + self.parameters.shape[0]
-
-    def at(self, space: Sequence[int], stride: Sequence[int], step: Sequence[int]) -> np.ndarray:
-        """Position values `(*windows, values)` of the windows that start at every `step`-th cell."""
+    def place(self, space: Sequence[int], stride: Sequence[int], step: Sequence[int]) -> np.ndarray:
+        """Position values `(*windows, values)` of windows that start at every `step`-th cell."""
         starts = [np.arange(0, n, by) for n, by in zip(space, step, strict=True)]
         shape = tuple(len(s) for s in starts)
         columns = []
@@ -125,6 +120,14 @@ class Context(eqx.Module):
                 columns.append(np.broadcast_to(wave, shape))
         return np.stack(columns, axis=-1) if columns else np.zeros((*shape, 0))
 
-    def beside(self, field):
-        """Append the context fields to a state as further channels."""
-        return jnp.concatenate([field, self.fields]) if self.channels else field
+    def shrink_parameters(self, parameters):
+        """Parameters in units of their range."""
+        count = parameters.shape[0]
+        return (parameters - self.low[:count]) / (self.high - self.low)[:count]
+
+    def shrink_fields(self, fields):
+        """Context fields in units of their range."""
+        shape = (-1, *(1,) * (fields.ndim - 1))
+        start = self.low.shape[0] - fields.shape[0]
+        low, high = self.low[start:].reshape(shape), self.high[start:].reshape(shape)
+        return (fields - low) / (high - low)

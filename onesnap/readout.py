@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import jax
 import numpy as np
@@ -11,10 +12,10 @@ from . import lstsq
 from .features import Features
 from .rows import Rows
 
-_with_slopes = jax.jit(lambda features, cells, context: features.with_slopes(cells, context))
+NOISE_FORMS = ("floor", "isotropic", "sampled")
+TRACE = 1e-12  # of the noise goes along directions that need none, against round-off
 
-# Noise along directions that already vary enough: nothing, but for a trace against round-off.
-TRACE = 1e-12
+_with_slopes = jax.jit(lambda features, cells, context: features.with_slopes(cells, context))
 
 
 def evaluate(features: Features, cells: np.ndarray, context: np.ndarray):
@@ -24,34 +25,41 @@ def evaluate(features: Features, cells: np.ndarray, context: np.ndarray):
     return np.asarray(values), np.asarray(slopes)
 
 
-def absorb(moments: lstsq.Moments, features: Features, blocks: Iterable[Rows], noise=None, random=None):
-    """Add rows to the moments; `noise` is the deviation of noise sampled onto the cells, if any."""
+def absorb(moments: lstsq.Moments, features: Features, blocks: Iterable[Rows]) -> lstsq.Moments:
+    """Add rows to the moments."""
     for cells, context, targets in blocks:
-        if noise is not None:
-            cells = cells + random.normal(0.0, noise, cells.shape)
         values, slopes = evaluate(features, cells, context)
         moments = lstsq.update(moments, values, targets, slopes)
     return moments
 
 
-def isotropic(deviation: float, cells: int) -> np.ndarray:
-    """Covariance of equal, independent noise on every cell."""
-    return deviation**2 * np.eye(cells)
+@dataclass(frozen=True)
+class Layer:
+    """The random layer, with the principal window directions that noise is measured along."""
 
+    features: Features
+    variances: np.ndarray
+    directions: np.ndarray
+    noise_form: str = "floor"
 
-def floor(deviation: float, variances: np.ndarray, directions: np.ndarray) -> np.ndarray:
-    """Covariance of just the noise that lifts every window direction to this deviation.
+    def covariance(self, noise: float) -> np.ndarray | None:
+        """Covariance, over window cells, of the noise that the readout has to tolerate.
 
-    Directions that the data explores are left alone, so nothing is biased; those it never visits
-    get the noise that keeps the readout from amplifying them.
-    """
-    missing = np.maximum(deviation**2 - variances, TRACE * deviation**2)
-    return (directions * missing) @ directions.T
+        "isotropic" is the same on every cell. "floor" lifts every direction to this deviation and
+        leaves those alone that the data explores, so that nothing is biased: only what the data
+        never visits is kept from being amplified. Sampled noise is in the rows already.
+        """
+        if not noise or self.noise_form == "sampled":
+            return None
+        if self.noise_form == "isotropic":
+            return noise**2 * np.eye(len(self.variances))
+        missing = np.maximum(noise**2 - self.variances, TRACE * noise**2)
+        return (self.directions * missing) @ self.directions.T
 
-
-def solve(moments: lstsq.Moments, features: Features, covariance: np.ndarray | None) -> np.ndarray:
-    """The readout, averaged over input noise of this covariance (of the window cells)."""
-    if covariance is None:
-        return lstsq.solve(moments)
-    weights = features.cell_weights()[: len(covariance)]
-    return lstsq.solve(moments, lstsq.noise_penalty(moments, weights, covariance))
+    def solve(self, moments: lstsq.Moments, noise: float) -> np.ndarray:
+        """The readout `(hidden, outputs)`, averaged over that noise."""
+        covariance = self.covariance(noise)
+        if covariance is None:
+            return lstsq.solve(moments)
+        weights = self.features.cell_weights()[: len(covariance)]
+        return lstsq.solve(moments, lstsq.noise_penalty(moments, weights, covariance))

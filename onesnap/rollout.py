@@ -37,15 +37,21 @@ class Forecast:
         return np.arange(len(self.states)) * self.every
 
 
-def excess(stepper: Stepper, state: Float[Array, "C *N"]) -> Float[Array, ""]:
+def excess(stepper: Stepper, state: Float[Array, C * N]) -> Float[Array, ""]:
     """By how many training ranges a state lies outside them; NaN and infinity give infinity."""
     scaled = stepper.scaling.shrink(stepper.scaling.centre(state)[0])
     outside = jnp.maximum(scaled - 1, -scaled)
     return jnp.max(jnp.where(jnp.isfinite(outside), outside, jnp.inf))
 
 
+def excess_of(stepper: Stepper, states: np.ndarray) -> float:
+    """The largest excess of a batch of states."""
+    with jax.enable_x64(True):
+        return float(jnp.max(jax.vmap(lambda state: excess(stepper, state))(jnp.asarray(states))))
+
+
 def trajectory(
-    stepper: Stepper, state: Float[Array, "C *N"], kept: int, every: int = 1
+    stepper: Stepper, state: Float[Array, C * N], kept: int, every: int = 1
 ) -> tuple[Float[Array, "kept C *N"], Float[Array, " kept"], Bool[Array, ""] | Array]:
     """Pure JAX: `kept` states, each `every` steps apart, the initial one not among them.
 

@@ -1,9 +1,10 @@
-"""Training rows: scaled windows, their context and the blocks they become, out of pairs of states."""
+"""Training rows out of pairs of states: scaled windows, their context, the blocks they become."""
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -29,73 +30,92 @@ class Pairs:
     def __len__(self) -> int:
         return len(self.before)
 
-    def __getitem__(self, index) -> Pairs:
-        return Pairs(
-            self.before[index], self.after[index], self.parameters[index], self.fields[index]
-        )
+    @property
+    def last(self) -> Pairs:
+        return Pairs(self.before[-1:], self.after[-1:], self.parameters[-1:], self.fields[-1:])
 
     @property
     def space(self) -> tuple[int, ...]:
         return self.before.shape[2:]
 
+    @property
+    def cells(self) -> int:
+        """How many cells a state has: as many windows start in it."""
+        return int(np.prod(self.space))
+
 
 @dataclass(frozen=True)
 class Cutter:
-    """Cuts pairs into rows: how large windows are, and what is done to fields first."""
+    """Cuts pairs into rows: how large windows are, and what is done to fields first.
+
+    What is random - the choice of `windows` windows a pair, the sampled `noise` - is seeded by the
+    state itself, so that neither the order of the pairs nor their split into batches matters.
+    With `share`, the windows are dealt out among the group elements instead of repeated for each.
+    """
 
     extent: tuple[int, ...]
     stride: tuple[int, ...]
     scaling: Scaling
     group: Group
-    position: int = 0
+    context: Context = field(default_factory=Context)
     boundary: str = "periodic"
-    windows: int | None = None  # how many windows of a pair are used, None for all
+    windows: int | None = None
+    share: bool = False
+    noise: float = 0.0
+    seed: int = 0
 
-    def cells(self, channels: int) -> int:
-        """How many cells a window has."""
-        sides = [2 * r + s for r, s in zip(self.extent, self.stride, strict=True)]
-        return channels * int(np.prod(sides))
+    @property
+    def outputs(self) -> int:
+        """How many cells a block has that is predicted at a time."""
+        return len(self.scaling.low) * int(np.prod(self.stride))
 
-    def rows(self, pairs: Pairs, random: np.random.Generator) -> Iterator[Rows]:
-        """Every window of every pair under every group element, in blocks of about `BLOCK` rows."""
+    def count(self, pairs: Pairs) -> int:
+        """How many rows these pairs give."""
+        windows = pairs.cells if self.windows is None else min(self.windows, pairs.cells)
+        return len(pairs) * windows * (1 if self.share else len(self.group))
 
-        def pieces():
-            for index in range(len(pairs)):
-                chosen = self._choose(int(np.prod(pairs.space)), random)
-                for element in self.group.elements:
-                    for start in range(0, len(chosen), BLOCK):
-                        yield self.cut(pairs, index, chosen[start : start + BLOCK], element)
+    def rows(self, pairs: Pairs) -> Iterator[Rows]:
+        """Every window of every pair, moved by the group, in blocks of about `BLOCK` rows."""
+        return _batched(self._pieces(pairs))
 
-        return _batched(pieces())
+    def _pieces(self, pairs: Pairs) -> Iterator[Rows]:
+        for index in range(len(pairs)):
+            random = np.random.default_rng([self.seed, zlib.crc32(pairs.before[index].tobytes())])
+            chosen = np.arange(pairs.cells)
+            if self.windows is not None and self.windows < pairs.cells:
+                chosen = np.sort(random.choice(pairs.cells, self.windows, replace=False))
+            hands = [chosen] * len(self.group)
+            if self.share:
+                hands = np.array_split(random.permutation(chosen), len(self.group))
+            for element, hand in zip(self.group.elements, hands, strict=True):
+                for start in range(0, len(hand), BLOCK):
+                    cells, *rest = self.cut(pairs, index, hand[start : start + BLOCK], element)
+                    if self.noise:
+                        cells = cells + random.normal(0.0, self.noise, cells.shape)
+                    yield cells, *rest
 
     def cut(self, pairs: Pairs, index: int, chosen: np.ndarray, element: Element) -> Rows:
-        """The rows of the windows that start at the flat cell numbers `chosen`, moved by `element`."""
-        field, mean = self.scaling.centre(pairs.before[index])
+        """The rows of the windows that start at the flat cells `chosen` of the moved state."""
+        state, mean = self.scaling.centre(pairs.before[index])
         target = pairs.after[index] - (mean if self.scaling.mean == "remove" else 0.0)
-        scaled = self.scaling.shrink(self.group.act(element, field))
+        scaled = self.scaling.shrink(self.group.act(element, state))
         fields = pairs.fields[index]
         if len(fields):
             # Context fields move with the cells, but a sign of the state is not theirs.
             moved = element.act(fields, ("scalar",) * len(fields)) * element.sign
-            scaled = np.concatenate([scaled, moved])
+            scaled = np.concatenate([scaled, self.context.shrink_fields(moved)])
         inputs = every(scaled, self.extent, self.stride, self.boundary)
-        none = (0,) * len(self.stride)
+        none, one = (0,) * len(self.stride), (1,) * len(self.stride)
         outputs = every(self.group.act(element, target), none, self.stride, self.boundary)
         at = np.unravel_index(chosen, inputs.shape[: len(self.stride)])
-        ones = (1,) * len(self.stride)
-        place = Context(self.position).at(pairs.space, self.stride, ones)[at]
-        parameters = pairs.parameters[index]
+        place = self.context.place(pairs.space, self.stride, one)[at]
+        parameters = self.context.shrink_parameters(pairs.parameters[index])
         beside = np.broadcast_to(parameters, (len(chosen), len(parameters)))
         return (
             inputs[at].reshape(len(chosen), -1),
             np.concatenate([place, beside], axis=1),
             outputs[at].reshape(len(chosen), -1),
         )
-
-    def _choose(self, cells: int, random: np.random.Generator) -> np.ndarray:
-        if self.windows is None or self.windows >= cells:
-            return np.arange(cells)
-        return np.sort(random.choice(cells, self.windows, replace=False))
 
 
 def _batched(pieces: Iterable[Rows]) -> Iterator[Rows]:
@@ -116,18 +136,13 @@ def join(pieces: list[Rows]) -> Rows:
     return cells, context, targets
 
 
-def covariance(blocks: Iterable[Rows]) -> np.ndarray:
-    """The covariance of the window cells over all rows, streamed."""
+def principal(blocks: Iterable[Rows]) -> tuple[np.ndarray, np.ndarray]:
+    """Principal directions of the window cells: variances, largest first, and columns."""
     total, sums, products = 0, 0.0, 0.0
     for cells, _, _ in blocks:
         total += len(cells)
         sums = sums + cells.sum(axis=0)
         products = products + cells.T @ cells
     mean = sums / total
-    return products / total - np.outer(mean, mean)
-
-
-def principal(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Variances, largest first, and the directions they belong to as columns."""
-    variances, directions = np.linalg.eigh(matrix)
+    variances, directions = np.linalg.eigh(products / total - np.outer(mean, mean))
     return np.maximum(variances[::-1], 0.0), directions[:, ::-1]

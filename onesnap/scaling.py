@@ -7,7 +7,6 @@ kept as it is, removed and added back (equations that only know differences), or
 from __future__ import annotations
 
 import equinox as eqx
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
@@ -58,14 +57,14 @@ class Scaling(eqx.Module):
         return self.low.reshape(shape), (self.high - self.low).reshape(shape)
 
 
-def fit_range(low, high, mean: str) -> Scaling:
-    """A Scaling from the extremes of each channel; a constant channel gets width one."""
+def widen(low, high) -> tuple[np.ndarray, np.ndarray]:
+    """Ranges in float64; a quantity that never changes gets a width of one."""
     low, high = np.asarray(low, np.float64), np.asarray(high, np.float64)
-    return Scaling(low=low, high=np.where(high > low, high, low + 1.0), mean=mean)
+    return low, np.where(high > low, high, low + 1.0)
 
 
 def range_of(states: np.ndarray, mean: str) -> tuple[np.ndarray, np.ndarray]:
-    """The extremes of each channel over a batch `(pair, channel, *space)`, mean removed if asked."""
+    """The extremes of each channel over a batch `(pair, channel, *space)`."""
     axes = tuple(range(2, states.ndim))
     if mean == "remove":
         states = states - states.mean(axis=axes, keepdims=True)

@@ -11,8 +11,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from onesnap.scaling import spatial_mean
-from onesnap.systems import System, find
+from .scaling import spatial_mean
+from .systems import System, find
 
 REPORTS = 40  # how often `progress` is called, about
 CHUNK_BYTES = 64 * 2**20  # results leave the device in pieces of at most this size

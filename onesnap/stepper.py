@@ -33,14 +33,17 @@ class Stepper(eqx.Module):
     def channels(self) -> int:
         return self.scaling.low.shape[0]
 
-    def __call__(self, state: Float[Array, "C *N"]) -> Float[Array, "C *N"]:
+    def __call__(self, state: Float[Array, C * N]) -> Float[Array, C * N]:
         check_state(self, state)
         self = jax.tree.map(lambda leaf: jnp.asarray(leaf, state.dtype), self)
         field, mean = self.scaling.centre(state)
-        inputs = self.context.beside(self.scaling.shrink(field))
+        inputs, told = self.scaling.shrink(field), self.context
+        if told.fields.shape[0]:
+            inputs = jnp.concatenate([inputs, told.shrink_fields(told.fields)])
         cells = tile(inputs, self.extent, self.stride, self.boundary)
-        place = self.context.at(state.shape[1:], self.stride, self.stride).astype(state.dtype)
-        parameters = jnp.broadcast_to(self.context.parameters, (*place.shape[:-1], self.context.parameters.shape[0]))
+        place = told.place(state.shape[1:], self.stride, self.stride).astype(state.dtype)
+        parameters = told.shrink_parameters(told.parameters)
+        parameters = jnp.broadcast_to(parameters, (*place.shape[:-1], *parameters.shape))
         context = jnp.concatenate([place, parameters], axis=-1)
         blocks = self.features(cells, context) @ self.readout
         return self.scaling.restore(glue(blocks, self.channels, self.stride), mean)
@@ -80,9 +83,7 @@ def average(stepper: Stepper, group: Group) -> Stepper:
     Averaging is the same network with |G| times the hidden units: unit h of copy g reads the
     window through g, and answers through g⁻¹. For a closed group the result is equivariant.
     """
-    if stepper.context.position and any(e != group.elements[0] for e in group.elements):
-        raise ValueError("averaging: the position context breaks every symmetry; drop one of them")
-    channels, extras = stepper.channels, stepper.context.channels
+    channels, extras = stepper.channels, stepper.context.fields.shape[0]
     sides = [2 * r + s for r, s in zip(stepper.extent, stepper.stride, strict=True)]
     inside = Group(group.elements, (*group.fields, *("scalar",) * extras))
     # A sign on the state must not reach the context fields.

@@ -15,15 +15,22 @@ from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 
-import equinox as eqx
 import exponax
 import jax
 import jax.numpy as jnp
 import numpy as np
-from exponax import nonlin_fun, stepper
+from exponax import stepper
 from jaxtyping import Array
 
-from onesnap.symmetry import Group, full, trivial
+from .solvers import (
+    Semilinear,
+    forced_convection,
+    fourth_order,
+    korteweg_de_vries,
+    ks_linear,
+    kuramoto_sivashinsky,
+)
+from .symmetry import Group, full, trivial
 
 MEANS = ("conserved", "drifting", "free")
 
@@ -105,120 +112,6 @@ class System:
         return dataclasses.replace(self, **changes)
 
 
-# Solvers. Every field here but Kolmogorov's is resolved down to the grid, so that nothing has to be
-# dealiased: a spectral cut-off would only make the step less local than the equation.
-
-
-def _fourth_order(kind: Callable, dealiasing_fraction: float = 1.0, **coefficients) -> Callable:
-    return partial(kind, order=4, dealiasing_fraction=dealiasing_fraction, **coefficients)
-
-
-class Semilinear(exponax.BaseStepper):
-    """The ETDRK4 stepper of uₜ = ℒu + 𝒩(u), one field, from functions of the wavenumbers ik."""
-
-    linear: Callable = eqx.field(static=True)
-    nonlinear: Callable = eqx.field(static=True)
-
-    def __init__(self, dimension, length, points, dt, *, linear, nonlinear):
-        self.linear, self.nonlinear = linear, nonlinear
-        super().__init__(dimension, length, points, dt, num_channels=1, order=4)
-
-    def _build_linear_operator(self, derivative_operator):
-        return self.linear(derivative_operator)
-
-    def _build_nonlinear_fun(self, derivative_operator):
-        return self.nonlinear(self, derivative_operator)
-
-
-class Forced(nonlin_fun.BaseNonlinearFun):
-    """𝒩(u) + f(x), evaluated at every Runge-Kutta stage so that the step stays fourth order."""
-
-    term: nonlin_fun.BaseNonlinearFun
-    forcing_hat: Array
-
-    def __init__(self, term: nonlin_fun.BaseNonlinearFun, forcing: Array):
-        super().__init__(term.num_spatial_dims, term.num_points)
-        self.term, self.forcing_hat = term, self.fft(forcing)
-
-    def __call__(self, u_hat):
-        return self.term(u_hat) + self.forcing_hat
-
-
-def _ks_linear(derivative):
-    """-Δ - Δ², with the isotropic Δ² = (Σ∂ᵢ²)² where exponax's own stepper has Σ∂ᵢ⁴."""
-    laplace = jnp.sum(derivative**2, axis=0, keepdims=True)
-    return -laplace - laplace**2
-
-
-def _convection(solver, derivative, scale: float = 1.0):
-    """-scale · ½(u²)ₓ."""
-    return nonlin_fun.ConvectionNonlinearFun(
-        solver.num_spatial_dims,
-        solver.num_points,
-        derivative_operator=derivative,
-        dealiasing_fraction=1.0,
-        scale=scale,
-        single_channel=True,
-        conservative=True,
-    )
-
-
-def _forced_convection(solver, derivative, wavelength: float, strength: float):
-    """-½(u²)ₓ + μ cos(2πx/λ)."""
-    waves = solver.domain_extent / wavelength
-    if not math.isclose(waves, round(waves)) or round(waves) < 1:
-        raise ValueError(
-            f"length: expected a multiple of the forcing's wavelength {wavelength}, "
-            f"got {solver.domain_extent}; the forcing would jump at the boundary"
-        )
-    x = exponax.make_grid(1, solver.domain_extent, solver.num_points)
-    forcing = strength * jnp.cos(2 * jnp.pi * x / wavelength)
-    return Forced(_convection(solver, derivative), forcing)
-
-
-def _gradient_norm(solver, derivative):
-    """-½|∇u|², its mean included: that is what makes the mean of u drift."""
-    return nonlin_fun.GradientNormNonlinearFun(
-        solver.num_spatial_dims,
-        solver.num_points,
-        derivative_operator=derivative,
-        dealiasing_fraction=1.0,
-        zero_mode_fix=False,
-    )
-
-
-_ks = partial(Semilinear, linear=_ks_linear, nonlinear=_gradient_norm)
-
-
-def _dispersion(derivative):
-    return -(derivative**3)
-
-
-def _steepening(solver, derivative):
-    return _convection(solver, derivative, scale=6.0)
-
-
-def _kdv(dimension: int, length: float, points: int, dt: float):
-    """uₜ = -3(u²)ₓ - uₓₓₓ, with the complex ETDRK4 coefficients that a dispersive ℒ needs.
-
-    exponax 0.2 keeps only the real parts of the coefficients. That is exact for real ℒ, but makes
-    the scheme first order for imaginary ℒ. The contour integrals here are the same otherwise.
-    """
-    solver = Semilinear(dimension, length, points, dt, linear=_dispersion, nonlinear=_steepening)
-    wavenumbers = exponax.spectral.build_derivative_operator(dimension, length, points)
-    z = exponax.etdrk.roots_of_unity(32)[:, None, None] + dt * _dispersion(wavenumbers)
-    exp = jnp.exp(z)
-    half = (jnp.exp(z / 2) - 1) / z
-    first = (-4 - z + exp * (4 - 3 * z + z**2)) / z**3
-    middle = (2 + z + exp * (z - 2)) / z**3
-    last = (-4 - 3 * z - z**2 + exp * (4 - z)) / z**3
-    return eqx.tree_at(
-        lambda s: [getattr(s._integrator, f"_coef_{i}") for i in range(1, 7)],
-        solver,
-        [dt * values.mean(axis=0) for values in (half, half, half, first, middle, last)],
-    )
-
-
 # Initial states.
 
 
@@ -227,9 +120,7 @@ def _waves(
 ) -> Array:
     """Random waves of standard deviation `amplitude`, none shorter than `shortest`."""
     cutoff = min(max(1, round(system.length / shortest)), system.points // 3)
-    generator = exponax.ic.RandomTruncatedFourierSeries(
-        system.dimension, cutoff=cutoff, std_one=True
-    )
+    generator = exponax.ic.RandomTruncatedFourierSeries(system.dimension, cutoff=cutoff, std_one=True)
     return mean + amplitude * generator(system.points, key=key)
 
 
@@ -260,7 +151,7 @@ _CATALOGUE = (
         spin_up=100.0,
         mean="conserved",
         symmetry=full(1, ("vector",)),  # u(x) → −u(−x)
-        solver=_fourth_order(
+        solver=fourth_order(
             stepper.KuramotoSivashinskyConservative, single_channel=True, conservative=True
         ),
         draw=partial(_waves, shortest=10.0),
@@ -277,8 +168,8 @@ _CATALOGUE = (
         symmetry=trivial(1, ("vector",)),
         solver=partial(
             Semilinear,
-            linear=_ks_linear,
-            nonlinear=partial(_forced_convection, wavelength=50.0, strength=0.05),
+            linear=ks_linear,
+            nonlinear=partial(forced_convection, wavelength=50.0, strength=0.05),
         ),
         draw=partial(_waves, shortest=10.0),
         positional=True,
@@ -294,7 +185,7 @@ _CATALOGUE = (
         spin_up=50.0,
         mean="drifting",
         symmetry=full(2),
-        solver=_ks,
+        solver=kuramoto_sivashinsky,
         draw=partial(_waves, shortest=10.0),
     ),
     System(
@@ -308,7 +199,7 @@ _CATALOGUE = (
         mean="conserved",
         symmetry=full(2, negation=True),
         # exponax's other coefficients, -1 for u and 1 for u³, are the paper's.
-        solver=_fourth_order(stepper.reaction.CahnHilliard, diffusivity=1.0, gamma=0.5),
+        solver=fourth_order(stepper.reaction.CahnHilliard, diffusivity=1.0, gamma=0.5),
         draw=_uniform,
     ),
     System(
@@ -321,7 +212,7 @@ _CATALOGUE = (
         spin_up=5.0,
         mean="conserved",
         symmetry=full(1, ("vector",)),
-        solver=_fourth_order(stepper.Burgers, diffusivity=0.5, conservative=True),
+        solver=fourth_order(stepper.Burgers, diffusivity=0.5, conservative=True),
         # The mean flow keeps the shocks moving after they have merged and slowed down.
         draw=partial(_waves, shortest=20.0, mean=1.0),
     ),
@@ -336,7 +227,7 @@ _CATALOGUE = (
         spin_up=10.0,
         mean="conserved",
         symmetry=trivial(1),  # x → −x reverses time as well
-        solver=_kdv,
+        solver=korteweg_de_vries,
         draw=partial(_waves, shortest=20.0, amplitude=0.5),
     ),
     System(
@@ -349,7 +240,7 @@ _CATALOGUE = (
         spin_up=4.0,
         mean="free",
         symmetry=full(2, negation=True),
-        solver=_fourth_order(stepper.reaction.AllenCahn, diffusivity=1.0),
+        solver=fourth_order(stepper.reaction.AllenCahn, diffusivity=1.0),
         draw=partial(_waves, shortest=5.0, amplitude=0.5),
     ),
     System(
@@ -362,7 +253,7 @@ _CATALOGUE = (
         spin_up=10.0,
         mean="free",
         symmetry=full(2, negation=True),
-        solver=_fourth_order(
+        solver=fourth_order(
             stepper.reaction.SwiftHohenberg, reactivity=0.3, polynomial_coefficients=(0, 0, 0, -1)
         ),
         draw=partial(_waves, shortest=4.0, amplitude=0.1),
@@ -379,7 +270,7 @@ _CATALOGUE = (
         mean="free",
         symmetry=full(2, ("scalar", "scalar")),
         # Spots that go on dividing and dying; f = 0.026, k = 0.055 ends in a standing labyrinth.
-        solver=_fourth_order(stepper.reaction.GrayScott, feed_rate=0.02, kill_rate=0.0545),
+        solver=fourth_order(stepper.reaction.GrayScott, feed_rate=0.02, kill_rate=0.0545),
         draw=partial(_drops, width=0.04, density=12.0),
         field_names=("u", "v"),
     ),
@@ -397,7 +288,7 @@ _CATALOGUE = (
         # The other elements turn the forcing into a function of x, or change its sign.
         symmetry=trivial(2, ("pseudoscalar",)),
         # Without dealiasing this blew up at t = 7 with this dt (smaller ones were not tried).
-        solver=_fourth_order(
+        solver=fourth_order(
             stepper.KolmogorovFlowVorticity, 2 / 3, diffusivity=0.01, drag=-0.1, injection_mode=4
         ),
         draw=partial(_waves, shortest=1.0),
@@ -414,7 +305,7 @@ _CATALOGUE = (
         spin_up=30.0,
         mean="drifting",
         symmetry=full(3),
-        solver=_ks,
+        solver=kuramoto_sivashinsky,
         draw=partial(_waves, shortest=10.0),
     ),
 )

@@ -53,7 +53,7 @@ def pad(state, extent: Sequence[int], boundary: str = "periodic"):
 
 
 def tile(
-    state: Float[Array, "C *N"],
+    state: Float[Array, C * N],
     extent: Sequence[int],
     stride: Sequence[int],
     boundary: str = "periodic",
@@ -93,7 +93,7 @@ def glue(blocks: Float[Array, "*tiles cells"], channels: int, stride: Sequence[i
 
 
 def every(
-    state: Float[np.ndarray, "C *N"],
+    state: Float[np.ndarray, C * N],
     extent: Sequence[int],
     stride: Sequence[int],
     boundary: str = "periodic",

@@ -248,9 +248,7 @@ def test_the_catalogue_is_read_only_and_named_by_its_keys():
 
 
 def test_an_unknown_name_gets_the_nearest_one():
-    with pytest.raises(
-        ValueError, match=r"system: unknown 'ks-1'; did you mean 'ks-1d'\? known: ks"
-    ):
+    with pytest.raises(ValueError, match=r"system: unknown 'ks-1'; did you mean 'ks-1d'\? known: ks"):
         find("ks-1")
     with pytest.raises(ValueError, match="system: unknown \\[7\\]"):
         find([7])

@@ -1,0 +1,179 @@
+"""Model files: safetensors for the arrays, JSON in its header for the settings.
+
+Nothing in them is executed. Weights are stored, never drawn again from a seed, so a model forecasts
+the same bits after a round trip. Writing is atomic: a file is there whole or not at all.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save as to_bytes
+
+from .features import ACTIVATIONS, Context, Features
+from .planning import Plan
+from .scaling import Scaling
+from .stepper import Stepper
+from .symmetry import Element, Group
+
+VERSION = 1
+KEY = "onesnap"  # the entry of the header that holds the settings
+TENSORS = {  # name -> number of axes, None where it depends on the grid
+    "scaling.low": 1,
+    "scaling.high": 1,
+    "features.weights": 2,
+    "features.bias": 1,
+    "readout": 2,
+    "context.parameters": 1,
+    "context.fields": None,
+    "context.low": 1,
+    "context.high": 1,
+}
+
+
+def write_atomically(path: str | os.PathLike, content: bytes, *, force: bool = False) -> None:
+    """Write a whole file or nothing; an existing file is kept unless `force`."""
+    path = Path(path)
+    if path.exists() and not force:
+        raise FileExistsError(f"{path}: exists already; choose another name, or say force")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _encode(value: Any) -> Any:
+    """JSON for what json does not know."""
+    if isinstance(value, Group):
+        elements = [[list(e.axes), list(e.flips), e.sign] for e in value.elements]
+        return {"group": {"fields": list(value.fields), "elements": elements}}
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    raise TypeError(f"cannot store a {type(value).__name__} in a model file")
+
+
+def _decode(value: dict) -> Any:
+    if set(value) != {"group"}:
+        return value
+    elements = tuple(
+        Element(tuple(axes), tuple(map(bool, flips)), sign)
+        for axes, flips, sign in value["group"]["elements"]
+    )
+    return Group(elements, tuple(value["group"]["fields"]))
+
+
+def save(path, stepper: Stepper, params: dict, plan: Plan, *, force: bool = False) -> None:
+    """Write a model file."""
+    tensors = {name: _attribute(stepper, name) for name in TENSORS}
+    if stepper.features.basis is not None:
+        tensors["features.basis"] = stepper.features.basis
+    settings = {
+        "version": VERSION,
+        "activation": stepper.features.activation,
+        "mean": stepper.scaling.mean,
+        "position": stepper.context.position,
+        "extent": stepper.extent,
+        "stride": stepper.stride,
+        "boundary": stepper.boundary,
+        "params": params,
+        "plan": {f.name: getattr(plan, f.name) for f in dataclasses.fields(plan)},
+    }
+    tensors = {name: np.ascontiguousarray(array, np.float64) for name, array in tensors.items()}
+    header = {KEY: json.dumps(settings, default=_encode, sort_keys=True)}
+    write_atomically(path, to_bytes(tensors, metadata=header), force=force)
+
+
+def _attribute(stepper: Stepper, name: str):
+    value: Any = stepper
+    for part in name.split("."):
+        value = getattr(value, part)
+    return value
+
+
+def load(path) -> tuple[Stepper, dict, Plan]:
+    """Read a model file; anything that is not one is a ValueError that says so."""
+    path = Path(path)
+    if not path.is_file():
+        raise FileNotFoundError(f"{path}: no such model file")
+    try:
+        with safe_open(path, framework="numpy") as stream:
+            header = (stream.metadata() or {}).get(KEY)
+            if header is None:
+                raise ValueError("it is a safetensors file of another program")
+            tensors = {name: stream.get_tensor(name) for name in stream.keys()}  # noqa: SIM118
+        settings = json.loads(header, object_hook=_decode)
+        if settings.get("version") != VERSION:
+            raise ValueError(
+                f"it has format version {settings.get('version')!r}, this onesnap reads {VERSION}; "
+                "upgrade onesnap"
+            )
+        _check_tensors(tensors)
+        return _assemble(settings, tensors)
+    except (SafetensorError, ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
+        reason = f"{type(error).__name__}: {error}" if not isinstance(error, ValueError) else error
+        raise ValueError(f"{path}: not a onesnap model file that can be read: {reason}") from error
+
+
+def _check_tensors(tensors: dict[str, np.ndarray]) -> None:
+    expected = TENSORS | {"features.basis": 2}
+    missing, extra = set(TENSORS) - set(tensors), set(tensors) - set(expected)
+    if missing or extra:
+        raise ValueError(f"arrays missing {sorted(missing)}, unknown {sorted(extra)}")
+    for name, array in tensors.items():
+        if array.dtype != np.float64 or expected[name] not in (None, array.ndim):
+            raise ValueError(f"{name} has dtype {array.dtype} and {array.ndim} axes")
+        if not np.isfinite(array).all():
+            raise ValueError(f"{name} holds values that are not finite")
+
+
+def _assemble(settings: dict, tensors: dict[str, np.ndarray]) -> tuple[Stepper, dict, Plan]:
+    """Build the parts, after checking that their sizes fit together."""
+    basis, weights = tensors.get("features.basis"), tensors["features.weights"]
+    scaling = Scaling(tensors["scaling.low"], tensors["scaling.high"], settings["mean"])
+    context = Context(
+        settings["position"],
+        *(tensors[f"context.{name}"] for name in ("parameters", "fields", "low", "high")),
+    )
+    extent, stride = tuple(settings["extent"]), tuple(settings["stride"])
+    fields = context.fields.shape[0]
+    channels, cells = scaling.low.shape[0], 1
+    for reach, step in zip(extent, stride, strict=True):
+        cells *= 2 * reach + step
+    cells *= channels + fields
+    beside = context.position * len(stride) + context.parameters.shape[0]
+    inputs = (cells if basis is None else basis.shape[1]) + beside
+    outputs = channels * int(np.prod(stride))
+    hidden = weights.shape[1]
+    known = context.parameters.shape[0] + fields
+    sizes = {
+        "features.basis": (basis is None or basis.shape[0] == cells),
+        "features.weights": weights.shape[0] == inputs,
+        "features.bias": tensors["features.bias"].shape == (hidden,),
+        "readout": tensors["readout"].shape == (hidden, outputs),
+        "scaling.high": scaling.high.shape == scaling.low.shape,
+        "context.low": context.low.shape == context.high.shape == (known,),
+    }
+    wrong = [name for name, fine in sizes.items() if not fine]
+    if wrong or settings["activation"] not in ACTIVATIONS:
+        raise ValueError(f"the sizes of {wrong or 'activation'} do not fit the rest")
+    features = Features(basis, weights, tensors["features.bias"], settings["activation"])
+    stepper = Stepper(
+        scaling, features, tensors["readout"], context, extent, stride, settings["boundary"]
+    )
+    plan = settings["plan"]
+    plan = Plan(**plan | {name: tuple(plan[name]) for name in ("extent", "stride")})
+    return stepper, settings["params"], plan

@@ -1,0 +1,154 @@
+"""The plan of a fit: every setting with its value and where it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from . import choices, lstsq
+from .features import ACTIVATIONS
+from .readout import NOISE_FORMS
+from .rows import Pairs
+from .scaling import MEANS
+from .symmetry import Group, trivial
+from .windows import BOUNDARIES, check_grid, per_axis
+
+MOST_HIDDEN = 600
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Resolved settings; `noise` and `rank` are None where they do not apply."""
+
+    extent: tuple[int, ...]
+    stride: tuple[int, ...]
+    hidden: int
+    activation: str
+    noise: Any
+    noise_form: str
+    rank: Any
+    symmetry: Group
+    context: int
+    mean: str
+    seed: int
+    reasons: Mapping[str, str]
+
+    def explain(self) -> list[tuple[str, str, str]]:
+        """Rows of (setting, value, reason)."""
+        values = {
+            "extent": "×".join(map(str, self.extent)),
+            "stride": "×".join(map(str, self.stride)),
+            "hidden": str(self.hidden),
+            "activation": self.activation,
+            "noise": "none" if self.noise is None else f"{self.noise:g} ({self.noise_form})",
+            "rank": "all cells" if self.rank is None else str(self.rank),
+            "symmetry": f"{len(self.symmetry)} elements on {', '.join(self.symmetry.fields)}",
+            "context": f"{self.context} cosines an axis" if self.context else "none",
+            "mean": self.mean,
+            "seed": str(self.seed),
+        }
+        return [(name, value, self.reasons.get(name, "given")) for name, value in values.items()]
+
+    def __str__(self) -> str:
+        return "\n".join(f"{name:<11}{value:<28}{why}" for name, value, why in self.explain())
+
+
+def _expect(name: str, value, fine: bool, expected: str) -> None:
+    if not fine:
+        raise ValueError(f"{name}: expected {expected}, got {value!r}")
+
+
+def check_settings(given: Mapping[str, Any]) -> None:
+    """Raise at the first argument of a Surrogate that makes no sense, whatever the data."""
+    named = {
+        "activation": tuple(ACTIVATIONS),
+        "noise_form": NOISE_FORMS,
+        "mean": ("auto", *MEANS),
+        "solver": lstsq.SOLVERS,
+        "boundary": tuple(BOUNDARIES),
+        "dtype": ("float32", "float64"),
+    }
+    for name, known in named.items():
+        _expect(name, given[name], given[name] in known, f"one of {', '.join(known)}")
+    whole = {"hidden": (0, "auto"), "rank": (1, "auto", None), "windows": (1, None)}
+    for name, (least, *others) in (whole | {"context": (0, "auto"), "seed": (0,)}).items():
+        value = given[name]
+        fine = isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= least
+        words = "".join(f", or {other!r}" for other in others)
+        fine = fine or any(value is other or value == other for other in others)
+        _expect(name, value, fine, f"an integer of at least {least}{words}")
+    noise = given["noise"]
+    number = isinstance(noise, int | float | np.number) and 0 <= noise < np.inf
+    _expect("noise", noise, noise == "auto" or number, "a deviation of at least 0, or 'auto'")
+    fine = isinstance(given["symmetry"], Group) or given["symmetry"] in (None, "auto")
+    _expect("symmetry", given["symmetry"], fine, "a Group (as of onesnap.symmetry), None or 'auto'")
+    fine = isinstance(given["averaging"], Group) or given["averaging"] is None
+    _expect("averaging", given["averaging"], fine, "a Group (as of onesnap.symmetry) or None")
+
+
+def make_plan(given: Mapping[str, Any], pairs: Pairs) -> Plan:
+    """Settle everything but noise and rank, which need trial forecasts."""
+    dimension, channels = len(pairs.space), pairs.before.shape[1]
+    reasons: dict[str, str] = {}
+    probe = choices.make_probe(pairs, given["seed"])
+
+    def settle(name: str, value, find):
+        if isinstance(value, str) and value == "auto":
+            value, reasons[name] = find()
+        return value
+
+    stride = settle("stride", given["stride"], lambda: choices.find_stride(pairs.space))
+    stride = per_axis("stride", stride, dimension, 1)
+    mean = settle("mean", given["mean"], lambda: choices.find_mean(probe, stride))
+    extent = settle("extent", given["extent"], lambda: choices.find_extent(probe, stride, mean))
+    extent = per_axis("extent", extent, dimension, 0)
+    check_grid(pairs.space, extent, stride)
+
+    def find_context():
+        if isinstance(given["symmetry"], Group) and len(given["symmetry"]) > 1:
+            return 0, "a symmetry was given, which position would break"
+        return choices.find_position(probe, extent, stride, mean)
+
+    context = settle("context", given["context"], find_context)
+
+    def find_symmetry():
+        if context:
+            return trivial(dimension, ("scalar",) * channels), "position breaks every symmetry"
+        return choices.find_symmetry(probe, extent, stride, mean)
+
+    group = settle("symmetry", given["symmetry"], find_symmetry)
+    group = trivial(dimension, ("scalar",) * channels) if group is None else group
+    for name, checked in (("symmetry", group), ("averaging", given["averaging"])):
+        if checked is None:
+            continue
+        if (checked.dimension, checked.channels) != (dimension, channels):
+            raise ValueError(
+                f"{name}: expected a group that acts on {channels} channel(s) in {dimension} "
+                f"dimension(s), got one for {checked.channels} in {checked.dimension}"
+            )
+        if context and len(checked) > 1:
+            raise ValueError(f"{name}: position breaks every symmetry; give context=0 or no group")
+
+    rows = len(pairs) * min(pairs.cells, given["windows"] or pairs.cells) * len(group)
+    hidden = settle(
+        "hidden",
+        given["hidden"],
+        lambda: (int(np.clip(0.6 * rows, 20, MOST_HIDDEN)), f"{rows} rows to learn from"),
+    )
+    return Plan(
+        extent,
+        stride,
+        int(hidden),
+        given["activation"],
+        given["noise"],
+        given["noise_form"],
+        given["rank"],
+        group,
+        int(context),
+        mean,
+        given["seed"],
+        reasons,
+    )

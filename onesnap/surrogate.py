@@ -1,0 +1,316 @@
+"""Surrogate: the estimator. It chooses what it was not told, learns, and forecasts."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from . import files, lstsq, readout
+from .metrics import skill
+from .planning import Plan, check_settings, make_plan
+from .readout import Layer
+from .rollout import Forecast, forecast
+from .rows import Cutter, Pairs
+from .snapshots import check_finite, check_pairs, check_states
+from .stepper import Stepper, average
+from .symmetry import Group
+from .tuning import is_steady, make_stepper, tune
+from .windows import check_grid
+
+_predict = jax.jit(lambda stepper, states: jax.vmap(stepper)(states))
+
+
+class NotFittedError(ValueError, AttributeError):
+    """Raised when a model is asked for something before it has learned anything."""
+
+
+class Surrogate:
+    """Learns the map u(t) → u(t + dt) from pairs of states, and forecasts with it.
+
+    Every argument may stay "auto"; `summary()` tells what was chosen and why.
+
+    - `extent`, `stride`: cells seen around a block, and cells of the block predicted at a time; one
+      number, or one an axis.
+    - `hidden`: random features; 0 gives the linear window model.
+    - `activation`: "squareplus", "softplus" (the paper's), "sin", "tanh".
+    - `noise`, `noise_form`: deviation of noise on the inputs, in units of their range, that the
+      readout has to tolerate. "floor" adds it in closed form where the windows vary less than
+      that, "isotropic" in closed form everywhere, "sampled" draws it as the paper does.
+    - `rank`: principal window directions kept; None for all cells.
+    - `symmetry`: the Group whose elements multiply the training data, or None.
+    - `averaging`: the Group over which predictions are averaged, or None.
+    - `context`: number of positional cosines an axis, 0 for none.
+    - `scaling`: "range" (that of the training states), or `(low, high)`.
+    - `mean`: "keep", "remove" (set aside before a step and added back), "conserve" (exactly).
+    - `solver`: "qr" (all digits) or "normal" (the paper's normal equations).
+    - `windows`: how many windows of each pair are used; None for all of them.
+    - `dtype`: precision of forecasts; training is always float64.
+    """
+
+    def __init__(
+        self,
+        *,
+        extent: Any = "auto",
+        stride: Any = "auto",
+        hidden: int | str = "auto",
+        activation: str = "squareplus",
+        noise: float | str = "auto",
+        noise_form: str = "floor",
+        rank: int | str | None = "auto",
+        symmetry: Group | str | None = "auto",
+        averaging: Group | None = None,
+        context: int | str = "auto",
+        scaling: Any = "range",
+        mean: str = "auto",
+        solver: str = "qr",
+        windows: int | None = None,
+        boundary: str = "periodic",
+        seed: int = 0,
+        dtype: str = "float64",
+    ):
+        self.extent = extent
+        self.stride = stride
+        self.hidden = hidden
+        self.activation = activation
+        self.noise = noise
+        self.noise_form = noise_form
+        self.rank = rank
+        self.symmetry = symmetry
+        self.averaging = averaging
+        self.context = context
+        self.scaling = scaling
+        self.mean = mean
+        self.solver = solver
+        self.windows = windows
+        self.boundary = boundary
+        self.seed = seed
+        self.dtype = dtype
+
+    plan_: Plan
+    cutter_: Cutter
+    layer_: Layer
+    moments_: lstsq.Moments | None
+    last_: Pairs
+    stepper_: Stepper
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The arguments of the constructor, as in scikit-learn."""
+        names = inspect.signature(type(self).__init__).parameters
+        return {name: getattr(self, name) for name in names if name != "self"}
+
+    def set_params(self, **params) -> Surrogate:
+        """Change arguments of the constructor; they count from the next `fit` on."""
+        known = self.get_params()
+        for name, value in params.items():
+            if name not in known:
+                raise ValueError(f"{name}: no such parameter; known: {', '.join(known)}")
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        defaults = inspect.signature(type(self).__init__).parameters
+        changed = {
+            name: value
+            for name, value in self.get_params().items()
+            if not (value is defaults[name].default or value == defaults[name].default)
+        }
+        return f"Surrogate({', '.join(f'{name}={value!r}' for name, value in changed.items())})"
+
+    def __getattr__(self, name: str):
+        if name.endswith("_") and not name.startswith("_"):
+            raise NotFittedError(f"{name}: the model has not learned yet; call fit(before, after)")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def fit(self, before, after, *, parameters=None, fields=None, progress=None) -> Surrogate:
+        """Learn from pairs `(pair, channel, *space)`: `after[i]` is `before[i]` a step later.
+
+        `parameters` `(pair, P)` are constants of each pair, `fields` `(F, *space)` or
+        `(pair, F, *space)` known fields beside the state; both are context for the network.
+        `progress(done, total)` is called now and then.
+        """
+        pairs = make_pairs(before, after, parameters, fields)
+        self._prepare(pairs)
+        self._learn(pairs, progress)
+        return self
+
+    def prepare(self, before, after, *, parameters=None, fields=None) -> Surrogate:
+        """Choose the settings and draw the random layer from these pairs, without learning yet.
+
+        `fit` does it by itself. Call it before `partial_fit` or `merge` with data that is typical
+        of all that will come, so that every batch is seen through the same scaling and layer.
+        """
+        self._prepare(make_pairs(before, after, parameters, fields))
+        return self
+
+    def partial_fit(self, before, after, *, parameters=None, fields=None, progress=None) -> Surrogate:
+        """Learn from further pairs. Any split and any order give the answer of one batch."""
+        pairs = make_pairs(before, after, parameters, fields)
+        if "plan_" not in self.__dict__:
+            self._prepare(pairs)
+        self._check_batch(pairs)
+        self._learn(pairs, progress)
+        return self
+
+    def merge(self, other: Surrogate) -> Surrogate:
+        """Add what a model prepared with the same layer has learned from other pairs."""
+        mine, theirs = (m.layer_.features for m in (self, other))
+        if not eqx.tree_equal((mine, self.cutter_.scaling), (theirs, other.cutter_.scaling)):
+            raise ValueError(
+                "other: expected a model with the same random layer and scaling; "
+                "prepare one model, copy it with copy.copy, and train the copies apart"
+            )
+        self.moments_ = lstsq.merge(self._moments(), other._moments())
+        self._solve()
+        return self
+
+    def predict(self, states, *, parameters=None, fields=None) -> np.ndarray:
+        """The states one step later: one state `(channel, *space)`, or a batch of them."""
+        states, single = self._states("states", states)
+        stepper = self.stepper_.bind(parameters, fields)
+        with jax.enable_x64(self.dtype == "float64"):
+            predicted = np.asarray(_predict(stepper, jnp.asarray(states, self.dtype)))
+        return predicted[0] if single else predicted
+
+    def rollout(
+        self,
+        state,
+        steps: int,
+        every: int = 1,
+        *,
+        parameters=None,
+        fields=None,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> Forecast | list[Forecast]:
+        """Forecast `steps` steps and keep every `every`-th state, the initial one first.
+
+        A batch of states `(batch, channel, *space)` gives a list of forecasts.
+        """
+        for name, value, least in (("steps", steps, 0), ("every", every, 1)):
+            if not isinstance(value, int | np.integer) or value < least:
+                raise ValueError(f"{name}: expected an integer of at least {least}, got {value!r}")
+        states, single = self._states("state", state)
+        stepper = self.stepper_.bind(parameters, fields)
+        forecasts = forecast(stepper, states, steps, every, self.dtype, progress)
+        return forecasts[0] if single else forecasts
+
+    def score(self, before, after, *, parameters=None, fields=None) -> float:
+        """One-step skill against persistence: 1 is perfect, 0 no better than "nothing changes"."""
+        before, after = check_pairs(before, after, len(self.plan_.stride))
+        predicted = self.predict(before, parameters=parameters, fields=fields)
+        return skill(predicted, before, after)
+
+    def summary(self) -> str:
+        """What was chosen, and why."""
+        return str(self.plan_)
+
+    def save(self, path, *, force: bool = False) -> None:
+        """Write the model file; an existing file is kept unless `force`."""
+        files.save(path, self.stepper_, self.get_params(), self.plan_, force=force)
+
+    def _prepare(self, pairs: Pairs) -> None:
+        given = self.get_params()
+        check_settings(given)
+        plan = make_plan(given, pairs)
+        self.plan_, self.cutter_, self.layer_ = tune(plan, given, pairs)
+        hidden = self.layer_.features.hidden
+        self.moments_ = lstsq.init(hidden, self.cutter_.outputs, self.solver)
+        self.__dict__.pop("stepper_", None)
+
+    def _check_batch(self, pairs: Pairs) -> None:
+        """Raise unless the pairs look like those that the model was prepared with."""
+        context = self.cutter_.context.low.shape[0]
+        expected = len(self.cutter_.scaling.low), len(self.plan_.stride), context
+        beside = pairs.parameters.shape[1] + pairs.fields.shape[1]
+        got = pairs.before.shape[1], len(pairs.space), beside
+        if expected != got:
+            raise ValueError(
+                "before: expected (channels, spatial axes, context values) as in the first batch, "
+                f"{expected}, got {got}"
+            )
+        check_grid(pairs.space, self.plan_.extent, self.plan_.stride)
+
+    def _learn(self, pairs: Pairs, progress) -> None:
+        moments = self._moments()
+        for block in self.cutter_.rows(pairs):
+            moments = readout.absorb(moments, self.layer_.features, [block])
+            if progress is not None:
+                progress(moments.rows - self._moments().rows, self.cutter_.count(pairs))
+        self.moments_, self.last_ = moments, pairs.last
+        self._solve()
+
+    def _solve(self) -> None:
+        """Solve for the readout; noise that was not given grows until a trial forecast is steady."""
+        factors = (1, 3, 10, 30) if self.noise == "auto" and self.noise_form != "sampled" else (1,)
+        for factor in factors:
+            noise = factor * self.plan_.noise
+            weights = self.layer_.solve(self._moments(), noise)
+            stepper = make_stepper(self.cutter_, self.layer_, weights, self.last_)
+            if len(factors) == 1 or is_steady(stepper, self.last_):
+                break
+        else:
+            warnings.warn(
+                "no noise kept a trial forecast within the training range: expect it to diverge; "
+                "give more pairs spread over time, a larger extent, or a smaller step",
+                stacklevel=3,
+            )
+        self.plan_ = replace(self.plan_, noise=noise)
+        self.stepper_ = stepper if self.averaging is None else average(stepper, self.averaging)
+
+    def _moments(self) -> lstsq.Moments:
+        if self.moments_ is None:
+            raise NotFittedError(
+                "partial_fit: a model from a file has forgotten its training rows; fit it anew"
+            )
+        return self.moments_
+
+    def _states(self, name: str, states) -> tuple[np.ndarray, bool]:
+        """A batch of states to start from, and whether a single one was given."""
+        stepper = self.stepper_
+        states = np.asarray(states)
+        single = states.ndim == 1 + len(stepper.stride)
+        states = check_states(name, states[None] if single else states, len(stepper.stride))
+        if states.shape[1] != stepper.channels:
+            raise ValueError(f"{name}: expected {stepper.channels} channel(s), got {states.shape[1]}")
+        check_grid(states.shape[2:], stepper.extent, stepper.stride)
+        return states, single
+
+
+def make_pairs(before, after, parameters=None, fields=None) -> Pairs:
+    """Check users' arrays and put them together."""
+    before, after = check_pairs(before, after)
+    count, space = len(before), before.shape[2:]
+    parameters = np.zeros((count, 0)) if parameters is None else np.asarray(parameters, np.float64)
+    if parameters.ndim != 2 or len(parameters) != count:
+        raise ValueError(
+            f"parameters: expected one row for each of the {count} pairs, got {parameters.shape}"
+        )
+    fields = np.zeros((0, *space)) if fields is None else np.asarray(fields, np.float64)
+    if fields.ndim == before.ndim - 1:
+        fields = np.broadcast_to(fields, (count, *fields.shape))
+    if fields.ndim != before.ndim or len(fields) != count or fields.shape[2:] != space:
+        raise ValueError(
+            f"fields: expected (field, *space) on the grid {space}, or as much for each of the "
+            f"{count} pairs, got {fields.shape}"
+        )
+    return Pairs(
+        before,
+        after,
+        check_finite("parameters", parameters),
+        check_finite("fields", fields),
+    )
+
+
+def load(path) -> Surrogate:
+    """Read a model file that `Surrogate.save` wrote."""
+    stepper, params, plan = files.load(path)
+    model = Surrogate(**params)
+    model.plan_, model.stepper_, model.moments_ = plan, stepper, None
+    return model
