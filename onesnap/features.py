@@ -14,7 +14,9 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Float
+
+from .windows import AnyArray
 
 # squareplus has the shape of softplus for a fraction of the cost: one square root, no logarithm.
 ACTIVATIONS: dict[str, Callable] = {
@@ -29,16 +31,16 @@ ACTIVATIONS: dict[str, Callable] = {
 class Features(eqx.Module):
     """Windows `(..., cells)` and context `(..., values)` to features `(..., hidden)`."""
 
-    basis: Float[Array, "cells rank"] | None
-    weights: Float[Array, "inputs hidden"]
-    bias: Float[Array, " hidden"]
+    basis: Float[AnyArray, "cells rank"] | None
+    weights: Float[AnyArray, "inputs hidden"]
+    bias: Float[AnyArray, " hidden"]
     activation: str = eqx.field(static=True)
 
     @property
     def hidden(self) -> int:
         return self.weights.shape[1]
 
-    def arguments(self, cells: Float[Array, "... cells"], context: Float[Array, "... values"]):
+    def arguments(self, cells: Float[AnyArray, "... cells"], context: Float[AnyArray, "... values"]):
         """What the activation is applied to."""
         inputs = cells if self.basis is None else cells @ self.basis
         rank = inputs.shape[-1]
@@ -101,10 +103,10 @@ class Context(eqx.Module):
     """
 
     position: int = eqx.field(static=True, default=0)
-    parameters: Float[Array, " P"] = eqx.field(default_factory=lambda: np.zeros(0))
-    fields: Float[Array, "F *N"] = eqx.field(default_factory=lambda: np.zeros(0))
-    low: Float[Array, " P+F"] = eqx.field(default_factory=lambda: np.zeros(0))
-    high: Float[Array, " P+F"] = eqx.field(default_factory=lambda: np.zeros(0))
+    parameters: Float[AnyArray, " P"] = eqx.field(default_factory=lambda: np.zeros(0))
+    fields: Float[AnyArray, "F *N"] = eqx.field(default_factory=lambda: np.zeros(0))
+    low: Float[AnyArray, " P+F"] = eqx.field(default_factory=lambda: np.zeros(0))
+    high: Float[AnyArray, " P+F"] = eqx.field(default_factory=lambda: np.zeros(0))
 
     def place(self, space: Sequence[int], stride: Sequence[int], step: Sequence[int]) -> np.ndarray:
         """Position values `(*windows, values)` of windows that start at every `step`-th cell."""

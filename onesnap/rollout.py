@@ -9,9 +9,10 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Float, Int
 
 from .stepper import Stepper
+from .windows import AnyArray
 
 # A state counts as diverged once it is this many ranges of the training data away from them.
 MARGIN = 4.0
@@ -37,7 +38,7 @@ class Forecast:
         return np.arange(len(self.states)) * self.every
 
 
-def excess(stepper: Stepper, state: Float[Array, C * N]) -> Float[Array, ""]:
+def excess(stepper: Stepper, state: Float[AnyArray, C * N]) -> Float[AnyArray, ""]:
     """By how many training ranges a state lies outside them; NaN and infinity give infinity."""
     scaled = stepper.scaling.shrink(stepper.scaling.centre(state)[0])
     outside = jnp.maximum(scaled - 1, -scaled)
@@ -51,8 +52,8 @@ def excess_of(stepper: Stepper, states: np.ndarray) -> float:
 
 
 def trajectory(
-    stepper: Stepper, state: Float[Array, C * N], kept: int, every: int = 1
-) -> tuple[Float[Array, "kept C *N"], Float[Array, " kept"], Bool[Array, ""] | Array]:
+    stepper: Stepper, state: Float[AnyArray, C * N], kept: int, every: int = 1
+) -> tuple[Float[AnyArray, "kept C *N"], Float[AnyArray, " kept"], Int[AnyArray, ""]]:
     """Pure JAX: `kept` states, each `every` steps apart, the initial one not among them.
 
     Returns the states, their excess over the training range, and the number of good steps. After a

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import equinox as eqx
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Float
+
+from .windows import AnyArray
 
 MEANS = ("keep", "remove", "conserve")
 
@@ -21,8 +23,8 @@ def spatial_mean(state):
 class Scaling(eqx.Module):
     """The affine range of each channel, and what happens to the mean."""
 
-    low: Float[Array, " C"]
-    high: Float[Array, " C"]
+    low: Float[AnyArray, " C"]
+    high: Float[AnyArray, " C"]
     mean: str = eqx.field(static=True, default="keep")
 
     def __check_init__(self):

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .scaling import spatial_mean
+from .snapshots import check_states
 from .systems import System, find
 
 REPORTS = 40  # how often `progress` is called, about
@@ -57,12 +58,14 @@ def simulate(
     seed: int = 0,
     every: int = 1,
     spin_up: float | None = None,
+    start=None,
     progress: Callable[[int, int], object] | None = None,
 ) -> np.ndarray:
     """Solve a system: `(steps + 1, channel, *space)` in float64, the first state on the attractor.
 
     Samples are `every · system.dt` apart. `spin_up` is the time to let pass before the first one,
-    the system's own unless given. `progress(done, total)` counts in time steps, spin-up included.
+    the system's own unless given; there is none with a state to `start` from. `progress(done,
+    total)` counts in time steps, spin-up included.
 
         truth = simulate("ks-1d", steps=2000, seed=0)
     """
@@ -70,7 +73,12 @@ def simulate(
     steps = _whole("steps", steps, 0, "the number of samples after the first state")
     every = _whole("every", every, 1, "the number of time steps from one sample to the next")
     seed = _whole("seed", seed, 0, "the seed of the initial state")
-    spin_up = system.spin_up if spin_up is None else spin_up
+    if start is not None:
+        start = check_states("start", np.asarray(start)[None], system.dimension)[0]
+        if start.shape != system.shape:
+            raise ValueError(f"start: expected a state {system.shape}, got {start.shape}")
+    if spin_up is None:
+        spin_up = system.spin_up if start is None else 0.0
     if not isinstance(spin_up, int | float | np.number) or not 0 <= spin_up < math.inf:
         raise ValueError(
             f"spin_up: expected a time of at least 0, got {spin_up!r}; leave it out for "
@@ -84,7 +92,8 @@ def simulate(
     room = max(1, min(fits, math.ceil(steps / REPORTS)))
     report(0, total)
     with jax.enable_x64(True):
-        stepper, state = _stepper(system), jnp.asarray(system.initial(seed))
+        stepper = _stepper(system)
+        state = jnp.asarray(system.initial(seed) if start is None else start)
 
         def advance(state, samples, every):
             # Counts as arrays, or they would be compiled in.
@@ -98,7 +107,7 @@ def simulate(
             state, taken = advance(state, 1, length)
             _check(system, taken, done, length)
             report(done + length, total)
-        if system.mean == "drifting":
+        if system.mean == "drifting" and start is None:
             # A constant changes nothing here; without it float32 copies keep their digits.
             state = state - spatial_mean(state)
         trajectory[0] = state

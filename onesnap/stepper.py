@@ -6,12 +6,12 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Float
 
 from .features import Context, Features
 from .scaling import Scaling
 from .symmetry import Group
-from .windows import check_grid, glue, tile
+from .windows import AnyArray, check_grid, glue, tile
 
 
 class Stepper(eqx.Module):
@@ -23,7 +23,7 @@ class Stepper(eqx.Module):
 
     scaling: Scaling
     features: Features
-    readout: Float[Array, "hidden outputs"]
+    readout: Float[AnyArray, "hidden outputs"]
     context: Context
     extent: tuple[int, ...] = eqx.field(static=True)
     stride: tuple[int, ...] = eqx.field(static=True)
@@ -33,7 +33,7 @@ class Stepper(eqx.Module):
     def channels(self) -> int:
         return self.scaling.low.shape[0]
 
-    def __call__(self, state: Float[Array, C * N]) -> Float[Array, C * N]:
+    def __call__(self, state: Float[AnyArray, C * N]) -> Float[AnyArray, C * N]:
         check_state(self, state)
         self = jax.tree.map(lambda leaf: jnp.asarray(leaf, state.dtype), self)
         field, mean = self.scaling.centre(state)

@@ -7,17 +7,21 @@ middle. Windows taken every `stride` cells tile the field, windows taken at ever
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Float
+
+AnyArray = jax.Array | np.ndarray
 
 BOUNDARIES = {"periodic": "wrap"}  # our name -> the mode of numpy.pad
 
 
-def per_axis(name: str, value: int | Sequence[int], dimension: int, least: int) -> tuple[int, ...]:
+def per_axis(name: str, value: Any, dimension: int, least: int) -> tuple[int, ...]:
     """Turn one integer, or one an axis, into a tuple with an entry for each axis."""
-    values = (value,) * dimension if isinstance(value, int | np.integer) else tuple(value)
+    values = (value,) * dimension if np.ndim(value) == 0 else tuple(value)
     whole = all(isinstance(v, int | np.integer) and v >= least for v in values)
     if len(values) != dimension or not whole:
         raise ValueError(
@@ -53,11 +57,11 @@ def pad(state, extent: Sequence[int], boundary: str = "periodic"):
 
 
 def tile(
-    state: Float[Array, C * N],
+    state: Float[AnyArray, C * N],
     extent: Sequence[int],
     stride: Sequence[int],
     boundary: str = "periodic",
-) -> Float[Array, "*tiles cells"]:
+) -> Float[AnyArray, "*tiles cells"]:
     """The flattened windows that tile a field, `(*tiles, channel · cells)`.
 
     Strided slices stacked last: on the CPU several times faster than patch or gather primitives.
@@ -80,7 +84,7 @@ def tile(
     return jnp.stack(slices, axis=-1)
 
 
-def glue(blocks: Float[Array, "*tiles cells"], channels: int, stride: Sequence[int]):
+def glue(blocks: Float[AnyArray, "*tiles cells"], channels: int, stride: Sequence[int]):
     """Put predicted blocks `(*tiles, channel · stride cells)` side by side: `(channel, *space)`."""
     dimension = len(stride)
     tiles = blocks.shape[:dimension]
@@ -93,7 +97,7 @@ def glue(blocks: Float[Array, "*tiles cells"], channels: int, stride: Sequence[i
 
 
 def every(
-    state: Float[np.ndarray, C * N],
+    state: Float[AnyArray, C * N],
     extent: Sequence[int],
     stride: Sequence[int],
     boundary: str = "periodic",

@@ -1,0 +1,113 @@
+"""Any split, any order, any merge gives the one-shot answer; noise in closed form is noise."""
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+from onesnap import lstsq
+from onesnap.features import draw
+from onesnap.readout import Layer, evaluate
+
+RANDOM = np.random.default_rng(0)
+FEATURES = RANDOM.normal(size=(200, 12))
+TARGETS = RANDOM.normal(size=(200, 3))
+SLOPES = RANDOM.normal(size=(200, 12))
+
+
+def total(solver, order, cuts):
+    moments = lstsq.init(12, 3, solver)
+    for part in np.split(np.asarray(order), sorted(cuts)):
+        moments = lstsq.update(moments, FEATURES[part], TARGETS[part], SLOPES[part])
+    return moments
+
+
+@pytest.mark.parametrize("solver", lstsq.SOLVERS)
+@given(st.permutations(range(200)), st.lists(st.integers(0, 200), max_size=6))
+def test_split_and_order_do_not_matter(solver, order, cuts):
+    penalty = np.eye(12)
+    expected = lstsq.solve(total(solver, range(200), []), penalty)
+    moments = total(solver, order, cuts)
+    np.testing.assert_allclose(lstsq.solve(moments, penalty), expected, atol=1e-12)
+    assert moments.rows == 200
+
+
+@pytest.mark.parametrize("solver", lstsq.SOLVERS)
+@given(st.integers(0, 200))
+def test_merged_moments_are_those_of_all_rows(solver, cut):
+    first, second = (
+        lstsq.update(lstsq.init(12, 3, solver), FEATURES[part], TARGETS[part], SLOPES[part])
+        for part in (slice(None, cut), slice(cut, None))
+    )
+    merged, whole = lstsq.merge(first, second), total(solver, range(200), [])
+    np.testing.assert_allclose(lstsq.solve(merged), lstsq.solve(whole), atol=1e-12)
+    np.testing.assert_allclose(merged.slopes, whole.slopes, atol=1e-11)
+    np.testing.assert_allclose(merged.factor.T @ merged.factor, whole.factor.T @ whole.factor)
+
+
+@pytest.mark.parametrize("solver", lstsq.SOLVERS)
+def test_the_solution_is_the_textbook_one(solver):
+    penalty = SLOPES.T @ SLOPES / 10
+    left = FEATURES.T @ FEATURES + penalty
+    expected = np.linalg.solve(left, FEATURES.T @ TARGETS)
+    moments = total(solver, range(200), [50])
+    np.testing.assert_allclose(lstsq.solve(moments, penalty), expected, atol=1e-12)
+    error = np.sqrt(np.mean((FEATURES @ expected - TARGETS) ** 2))
+    assert lstsq.residual(moments, expected) == pytest.approx(error, rel=1e-10)
+
+
+def test_qr_keeps_digits_that_normal_equations_lose():
+    scales = np.logspace(0, -11, 12)  # a condition number of 1e11, squared it is beyond float64
+    features, readout = FEATURES * scales, RANDOM.normal(size=(12, 3)) / scales[:, None]
+    error = {}
+    for solver in lstsq.SOLVERS:
+        moments = lstsq.update(lstsq.init(12, 3, solver), features, features @ readout)
+        solved = lstsq.solve(moments)
+        error[solver] = np.abs((solved - readout) * scales[:, None]).max()
+    assert error["qr"] < 1e-10 < error["normal"]
+
+
+def test_fewer_rows_than_features_still_interpolate():
+    moments = lstsq.update(lstsq.init(12, 3), FEATURES[:5], TARGETS[:5])
+    np.testing.assert_allclose(FEATURES[:5] @ lstsq.solve(moments), TARGETS[:5], atol=1e-12)
+
+
+def test_closed_form_noise_is_the_limit_of_sampled_noise():
+    """Averaged over many draws of small noise, sampled rows give the closed-form readout."""
+    random = np.random.default_rng(1)
+    cells, context = random.uniform(size=(50, 6)), np.zeros((50, 0))
+    targets = np.sin(cells @ random.normal(size=(6, 2)))
+    layer = Layer(draw(6, 0, 20, "squareplus", seed=0), np.zeros(6), np.eye(6), "isotropic")
+    noise = 0.03
+
+    def fitted(draws, deviation):
+        moments = lstsq.init(20, 2)
+        for _ in range(draws):
+            moved = cells + random.normal(0, deviation, cells.shape)
+            values, slopes = evaluate(layer.features, moved, context)
+            moments = lstsq.update(moments, values, targets, slopes)
+        return moments
+
+    sampled = lstsq.solve(fitted(4000, noise))
+    closed = layer.solve(fitted(1, 0.0), noise)
+    plain = lstsq.solve(fitted(1, 0.0))
+    test, _ = evaluate(layer.features, random.uniform(size=(100, 6)), np.zeros((100, 0)))
+    difference = np.abs(test @ (closed - sampled)).max()
+    assert difference < 0.1 * np.abs(test @ (plain - sampled)).max()
+
+
+def test_the_floor_leaves_explored_directions_alone():
+    directions = np.linalg.qr(RANDOM.normal(size=(4, 4)))[0]
+    layer = Layer(draw(4, 0, 5, "tanh", 0), np.array([1.0, 1e-2, 1e-6, 0.0]), directions, "floor")
+    lifted = directions.T @ layer.covariance(0.01) @ directions
+    expected = [0, 0, 1e-4 - 1e-6, 1e-4]
+    np.testing.assert_allclose(np.diag(lifted), expected, atol=1e-12)
+    assert layer.covariance(0.0) is None
+
+
+def test_bad_input_is_named():
+    with pytest.raises(ValueError, match="solver: expected one of .*got 'svd'"):
+        lstsq.init(2, 1, "svd")
+    with pytest.raises(ValueError, match="moments: nothing to solve"):
+        lstsq.solve(lstsq.init(2, 1))
+    with pytest.raises(ValueError, match="moments: only moments of the same solver and sizes"):
+        lstsq.merge(lstsq.init(2, 1), lstsq.init(3, 1))
