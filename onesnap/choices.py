@@ -18,7 +18,8 @@ from .symmetry import Element, Group, full, trivial
 
 TRAIN, TEST, HIDDEN = 6000, 1000, 400  # size of a probe, at most
 PROBE_NOISE = 1e-5
-EXTENTS = {1: (2, 3, 4, 5, 6, 7, 8, 10, 12), 2: (1, 2, 3, 4, 5, 6), 3: (1, 2)}
+EXTENTS = {1: (2, 4, 6, 8, 10), 2: (1, 2, 3, 4, 6), 3: (1, 2)}
+NEAR = 8.0  # an extent with more than so many times the least error is not tried
 STRIDES = {1: 4, 2: 4, 3: 2}
 POSITION = 4  # cosines an axis, where position matters
 
@@ -144,11 +145,11 @@ def find_mean(probe: Probe, stride: tuple[int, ...]) -> tuple[str, str]:
     return ("remove" if without <= 1.5 * with_mean else "keep"), because
 
 
-def find_extent(probe: Probe, stride: tuple[int, ...], mean: str) -> tuple[tuple[int, ...], str]:
-    """The largest extent whose held-out error is near the best.
+def rank_extents(probe: Probe, stride: tuple[int, ...], mean: str) -> dict[int, float]:
+    """Held-out errors by extent, least first, of those extents that are worth a trial.
 
     Too small a window does not hold what a time step reaches; too large a one spends the random
-    features on cells that do not matter. Among equals the larger one forecasts more steadily.
+    features on cells that do not matter.
     """
     dimension, space = len(stride), probe.pairs.space
     errors = {
@@ -156,12 +157,9 @@ def find_extent(probe: Probe, stride: tuple[int, ...], mean: str) -> tuple[tuple
         for extent in EXTENTS[dimension]
         if all(2 * extent + s <= n for s, n in zip(stride, space, strict=True))
     }
-    if not errors:
-        return (0,) * dimension, "the grid has no room for more"
-    best = min(errors.values())
-    extent = max(e for e, error in errors.items() if error <= 2 * best)
-    listed = ", ".join(f"{e}: {error / best:.3g}" for e, error in errors.items())
-    return (extent,) * dimension, f"held-out error relative to the best, by extent: {listed}"
+    best = min(errors.values(), default=0.0)
+    near = sorted(((error, e) for e, error in errors.items() if error <= NEAR * best))
+    return {extent: error for error, extent in near} or {0: 0.0}
 
 
 def find_position(probe: Probe, extent, stride, mean: str) -> tuple[int, str]:

@@ -16,8 +16,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.linalg
+from threadpoolctl import ThreadpoolController
 
 SOLVERS = ("normal", "qr")
+
+# Factorisations gain nothing from a second thread, and crawl when another program holds its core.
+_one_thread = ThreadpoolController().wrap(limits=1, user_api="blas")
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,7 @@ def noise_penalty(moments: Moments, weights: np.ndarray, covariance: np.ndarray)
     return (weights.T @ covariance @ weights) * moments.slopes
 
 
+@_one_thread
 def solve(moments: Moments, penalty: np.ndarray | None = None) -> np.ndarray:
     """The readout Θ `(hidden, outputs)` that minimises |Φ Θ - Y|² + Θᵀ P Θ."""
     if moments.rows == 0:
@@ -104,6 +109,7 @@ def residual(moments: Moments, readout: np.ndarray) -> float:
     return float(np.sqrt(max(square, 0.0) / (moments.rows * (len(moments.factor) - hidden))))
 
 
+@_one_thread
 def _triangle(rows: np.ndarray) -> np.ndarray:
     """The triangular factor of a stack of rows, square however few rows there are."""
     size = rows.shape[1]
@@ -111,6 +117,7 @@ def _triangle(rows: np.ndarray) -> np.ndarray:
     return np.triu(factor[:size])
 
 
+@_one_thread
 def _root(penalty: np.ndarray) -> np.ndarray:
     """A matrix R with Rᵀ R = penalty; round-off below zero is cut."""
     values, vectors = np.linalg.eigh((penalty + penalty.T) / 2)

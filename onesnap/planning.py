@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from . import choices, lstsq
+from .choices import Probe
 from .features import ACTIVATIONS
 from .readout import NOISE_FORMS
 from .rows import Pairs
@@ -73,7 +74,7 @@ def check_settings(given: Mapping[str, Any]) -> None:
     }
     for name, known in named.items():
         _expect(name, given[name], given[name] in known, f"one of {', '.join(known)}")
-    whole = {"hidden": (0, "auto"), "rank": (1, "auto", None), "windows": (1, None)}
+    whole = {"hidden": (0, "auto"), "rank": (1, None), "windows": (1, None)}
     for name, (least, *others) in (whole | {"context": (0, "auto"), "seed": (0,)}).items():
         value = given[name]
         fine = isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= least
@@ -89,11 +90,10 @@ def check_settings(given: Mapping[str, Any]) -> None:
     _expect("averaging", given["averaging"], fine, "a Group (as of onesnap.symmetry) or None")
 
 
-def make_plan(given: Mapping[str, Any], pairs: Pairs) -> Plan:
-    """Settle everything but noise and rank, which need trial forecasts."""
+def make_plans(given: Mapping[str, Any], pairs: Pairs, probe: Probe) -> list[Plan]:
+    """Settle everything but extent and noise, which need trial forecasts: a plan for each extent."""
     dimension, channels = len(pairs.space), pairs.before.shape[1]
     reasons: dict[str, str] = {}
-    probe = choices.make_probe(pairs, given["seed"])
 
     def settle(name: str, value, find):
         if isinstance(value, str) and value == "auto":
@@ -103,8 +103,11 @@ def make_plan(given: Mapping[str, Any], pairs: Pairs) -> Plan:
     stride = settle("stride", given["stride"], lambda: choices.find_stride(pairs.space))
     stride = per_axis("stride", stride, dimension, 1)
     mean = settle("mean", given["mean"], lambda: choices.find_mean(probe, stride))
-    extent = settle("extent", given["extent"], lambda: choices.find_extent(probe, stride, mean))
-    extent = per_axis("extent", extent, dimension, 0)
+    if given["extent"] == "auto":
+        extents = [(e,) * dimension for e in choices.rank_extents(probe, stride, mean)]
+    else:
+        extents = [per_axis("extent", given["extent"], dimension, 0)]
+    extent = extents[0]
     check_grid(pairs.space, extent, stride)
 
     def find_context():
@@ -138,17 +141,18 @@ def make_plan(given: Mapping[str, Any], pairs: Pairs) -> Plan:
         given["hidden"],
         lambda: (int(np.clip(0.6 * rows, 20, MOST_HIDDEN)), f"{rows} rows to learn from"),
     )
-    return Plan(
-        extent,
-        stride,
-        int(hidden),
-        given["activation"],
-        given["noise"],
-        given["noise_form"],
-        given["rank"],
-        group,
-        int(context),
-        mean,
-        given["seed"],
-        reasons,
+    whole = Plan(
+        extent=extent,
+        stride=stride,
+        hidden=int(hidden),
+        activation=given["activation"],
+        noise=given["noise"],
+        noise_form=given["noise_form"],
+        rank=given["rank"],
+        symmetry=group,
+        context=int(context),
+        mean=mean,
+        seed=given["seed"],
+        reasons=reasons,
     )
+    return [replace(whole, extent=extent) for extent in extents]

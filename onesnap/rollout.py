@@ -45,10 +45,10 @@ def excess(stepper: Stepper, state: Float[AnyArray, C * N]) -> Float[AnyArray, "
     return jnp.max(jnp.where(jnp.isfinite(outside), outside, jnp.inf))
 
 
-def excess_of(stepper: Stepper, states: np.ndarray) -> float:
-    """The largest excess of a batch of states."""
+def excess_of(stepper: Stepper, states: np.ndarray) -> np.ndarray:
+    """The excess of each of a batch of states."""
     with jax.enable_x64(True):
-        return float(jnp.max(jax.vmap(lambda state: excess(stepper, state))(jnp.asarray(states))))
+        return np.asarray(jax.vmap(lambda state: excess(stepper, state))(jnp.asarray(states)))
 
 
 def trajectory(

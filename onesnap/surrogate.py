@@ -14,15 +14,16 @@ import jax.numpy as jnp
 import numpy as np
 
 from . import files, lstsq, readout
+from .choices import make_probe
 from .metrics import skill
-from .planning import Plan, check_settings, make_plan
+from .planning import Plan, check_settings, make_plans
 from .readout import Layer
 from .rollout import Forecast, forecast
 from .rows import Cutter, Pairs
 from .snapshots import check_finite, check_pairs, check_states
 from .stepper import Stepper, average
 from .symmetry import Group
-from .tuning import is_steady, make_stepper, tune
+from .tuning import endurance, make_stepper, trial_steps, tune
 from .windows import check_grid
 
 _predict = jax.jit(lambda stepper, states: jax.vmap(stepper)(states))
@@ -64,7 +65,7 @@ class Surrogate:
         activation: str = "squareplus",
         noise: float | str = "auto",
         noise_form: str = "floor",
-        rank: int | str | None = "auto",
+        rank: int | None = None,
         symmetry: Group | str | None = "auto",
         averaging: Group | None = None,
         context: int | str = "auto",
@@ -218,8 +219,9 @@ class Surrogate:
     def _prepare(self, pairs: Pairs) -> None:
         given = self.get_params()
         check_settings(given)
-        plan = make_plan(given, pairs)
-        self.plan_, self.cutter_, self.layer_ = tune(plan, given, pairs)
+        probe = make_probe(pairs, self.seed)
+        trial = tune(make_plans(given, pairs, probe), given, pairs, probe)
+        self.plan_, self.cutter_, self.layer_ = trial.plan, trial.cutter, trial.layer
         hidden = self.layer_.features.hidden
         self.moments_ = lstsq.init(hidden, self.cutter_.outputs, self.solver)
         self.__dict__.pop("stepper_", None)
@@ -248,12 +250,12 @@ class Surrogate:
 
     def _solve(self) -> None:
         """Solve for the readout; noise that was not given grows until a trial forecast is steady."""
-        factors = (1, 3, 10, 30) if self.noise == "auto" and self.noise_form != "sampled" else (1,)
+        factors = (1, 3, 10) if self.noise == "auto" and self.noise_form != "sampled" else (1,)
         for factor in factors:
             noise = factor * self.plan_.noise
             weights = self.layer_.solve(self._moments(), noise)
             stepper = make_stepper(self.cutter_, self.layer_, weights, self.last_)
-            if len(factors) == 1 or is_steady(stepper, self.last_):
+            if len(factors) == 1 or endurance(stepper, self.last_) >= trial_steps(self.last_):
                 break
         else:
             warnings.warn(

@@ -1,4 +1,4 @@
-"""Noise and rank by trial: the least noise with which a forecast of the model stays in range.
+"""Extent and noise by trial: the least noise with which a forecast of the model stays in range.
 
 One-step errors say little about stability: a readout that amplifies directions which the data
 never visits predicts every held-out window well, and blows up when it is fed its own output.
@@ -7,25 +7,26 @@ never visits predicts every held-out window well, and blows up when it is fed it
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from . import choices, lstsq, readout
+from .choices import Probe
 from .features import Context, draw
 from .planning import Plan
 from .readout import Layer
 from .rollout import excess_of, forecast
-from .rows import Cutter, Pairs, principal
+from .rows import Cutter, Pairs, join, principal
 from .scaling import Scaling, widen
 from .stepper import Stepper
 
-NOISES = (1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1)  # tried in turn, in units of the range
+NOISES = (1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2)  # tried in turn, in units of the range
 PAPER_NOISE = 1e-4
-PLENTY = 50  # windows for each hidden unit, from which on symmetric copies teach little more
+PLENTY = 20  # windows for each hidden unit, from which on symmetric copies teach little more
 TRIAL_ROWS = 12_000
-TRIAL_CELLS = 20_000_000  # cells times steps of a trial forecast, at most
+TRIAL_CELLS = 5_000_000  # cells times steps of a trial forecast, at most
 STEADY = 0.3  # by how many ranges a trial forecast may leave the training range
 
 
@@ -60,40 +61,78 @@ def make_cutter(plan: Plan, given: Mapping[str, Any], pairs: Pairs) -> Cutter:
     return replace(cutter, scaling=Scaling(*widen(low, high), plan.mean))
 
 
-def tune(plan: Plan, given: Mapping[str, Any], pairs: Pairs) -> tuple[Plan, Cutter, Layer]:
-    """Settle noise and rank, and draw the random layer."""
-    reasons = dict(plan.reasons)
+@dataclass(frozen=True)
+class Trial:
+    """A plan with everything settled, and how it did."""
+
+    plan: Plan
+    cutter: Cutter
+    layer: Layer
+    error: float
+    survived: int
+
+
+def tune(plans: list[Plan], given: Mapping[str, Any], pairs: Pairs, probe: Probe) -> Trial:
+    """Settle extent and noise: of the steady trials, the one with the least held-out error."""
+    if len(plans) == 1 and plans[0].noise != "auto":
+        cutter = make_cutter(plans[0], given, pairs)
+        return Trial(plans[0], cutter, make_layer(plans[0], cutter, pairs), np.nan, 0)
+    trials = [_least_noise(plan, given, pairs, probe) for plan in plans]
+    best = min(trials, key=lambda trial: (-trial.survived, trial.error))
+    reasons = dict(best.plan.reasons)
+    if len(plans) > 1:
+        listed = ", ".join(
+            f"{t.plan.extent[0]}: {t.error / best.error:.2g}" for t in trials if t.error < np.inf
+        )
+        reasons["extent"] = f"error on unseen windows, relative to this one, by extent: {listed}"
+    if best.plan.noise_form != "sampled" and given["noise"] == "auto":
+        reasons["noise"] = "the least tried with which a trial forecast stays in range"
+    return replace(best, plan=replace(best.plan, reasons=reasons))
+
+
+def _least_noise(plan: Plan, given: Mapping[str, Any], pairs: Pairs, probe: Probe) -> Trial:
+    """Fit the plan to a part of the windows, with growing noise until its forecast is steady."""
+    noises = NOISES if plan.noise == "auto" else (plan.noise,)
     if plan.noise_form == "sampled" and plan.noise == "auto":
-        plan, reasons["noise"] = replace(plan, noise=PAPER_NOISE), "the paper's"
-    cutter = make_cutter(plan, given, pairs)
+        noises = (PAPER_NOISE,)
+        plan = replace(plan, reasons={**plan.reasons, "noise": "the paper's"})
+    cutter = make_cutter(replace(plan, noise=noises[0]), given, pairs)
+    layer = make_layer(plan, cutter, pairs)
+    share = max(1, TRIAL_ROWS // (len(probe.train) * len(plan.symmetry)))
+    rows = join(
+        [
+            cutter.cut(pairs, index, cells[:share], element)
+            for index, cells in probe.train
+            for element in plan.symmetry.elements
+        ]
+    )
+    identity = plan.symmetry.elements[0]
+    test = join([cutter.cut(pairs, index, cells, identity) for index, cells in probe.test])
+    moments = lstsq.init(layer.features.hidden, cutter.outputs)
+    moments = readout.absorb(moments, layer.features, [rows])
+    values, _ = readout.evaluate(layer.features, test[0], test[1])
+    best = None
+    for noise in noises:
+        weights = layer.solve(moments, noise)
+        survived = endurance(make_stepper(cutter, layer, weights, pairs), pairs)
+        error = float(np.sqrt(np.mean((values @ weights - test[2]) ** 2)))
+        trial = Trial(replace(plan, noise=noise), cutter, layer, error, survived)
+        if best is None or trial.survived > best.survived:
+            best = trial
+        if survived >= trial_steps(pairs):
+            break
+    return best
+
+
+def make_layer(plan: Plan, cutter: Cutter, pairs: Pairs) -> Layer:
+    """Draw the random layer, on the leading window directions where a rank is given."""
     share = max(1, TRIAL_ROWS // (len(pairs) * len(plan.symmetry)))
     few = replace(cutter, windows=min(share, cutter.windows or share), share=False, noise=0.0)
     variances, directions = principal(few.rows(pairs))
     beside = plan.context * len(pairs.space) + pairs.parameters.shape[1]
-
-    def layer(noise) -> Layer:
-        rank = plan.rank
-        if rank == "auto":
-            rank = int(np.sum(variances >= noise**2)) if plan.noise_form == "floor" else None
-        basis = None if rank is None or rank >= len(variances) else directions[:, : max(1, rank)]
-        features = draw(len(variances), beside, plan.hidden, plan.activation, plan.seed, basis=basis)
-        return Layer(features, variances, directions, plan.noise_form)
-
-    if plan.noise == "auto":
-        reasons["noise"] = "the least tried with which a trial forecast stays in range"
-        for noise in NOISES:
-            found, plan = layer(noise), replace(plan, noise=noise)
-            moments = lstsq.init(found.features.hidden, cutter.outputs)
-            moments = readout.absorb(moments, found.features, few.rows(pairs))
-            if is_steady(make_stepper(cutter, found, found.solve(moments, noise), pairs), pairs):
-                break
-    else:
-        found = layer(plan.noise)
-    basis = found.features.basis
-    if plan.rank == "auto":
-        reasons["rank"] = "the window directions that vary more than the noise"
-    rank = None if basis is None else basis.shape[1]
-    return replace(plan, rank=rank, reasons=reasons), cutter, found
+    basis = None if plan.rank is None else directions[:, : plan.rank]
+    features = draw(len(variances), beside, plan.hidden, plan.activation, plan.seed, basis=basis)
+    return Layer(features, variances, directions, plan.noise_form)
 
 
 def make_stepper(cutter: Cutter, layer: Layer, weights: np.ndarray, pairs: Pairs) -> Stepper:
@@ -111,9 +150,16 @@ def make_stepper(cutter: Cutter, layer: Layer, weights: np.ndarray, pairs: Pairs
     )
 
 
-def is_steady(stepper: Stepper, pairs: Pairs) -> bool:
-    """Whether a forecast from the last state neither diverges nor wanders off."""
-    steps = int(np.clip(TRIAL_CELLS / pairs.before[0].size, 50, 2000))
-    every = max(1, steps // 20)
-    trial = forecast(stepper, pairs.after[-1:], steps, every)[0]
-    return trial.diverged_at is None and excess_of(stepper, trial.states) <= STEADY
+def trial_steps(pairs: Pairs) -> int:
+    """How long a trial forecast is: long on small grids, bounded in cost on large ones."""
+    return int(np.clip(TRIAL_CELLS / pairs.before[0].size, 50, 2000)) // 10 * 10
+
+
+def endurance(stepper: Stepper, pairs: Pairs) -> int:
+    """For how many steps a forecast from the last state neither diverges nor wanders off."""
+    steps = trial_steps(pairs)
+    trial = forecast(stepper, pairs.after[-1:], steps, every=10)[0]
+    outside = np.flatnonzero(excess_of(stepper, trial.states) > STEADY)
+    if len(outside):
+        return 10 * int(outside[0])
+    return steps if trial.diverged_at is None else trial.diverged_at
