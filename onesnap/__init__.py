@@ -25,7 +25,7 @@ from .metrics import (
     valid_time as valid_time,
 )
 from .paper import paper as paper
-from .rollout import Forecast as Forecast
+from .rollout import Forecast as Forecast, trajectory as trajectory
 from .simulate import simulate as simulate
 from .snapshots import pairs as pairs
 from .stepper import Stepper as Stepper

@@ -105,8 +105,8 @@ class Context(eqx.Module):
     position: int = eqx.field(static=True, default=0)
     parameters: Float[AnyArray, " P"] = eqx.field(default_factory=lambda: np.zeros(0))
     fields: Float[AnyArray, "F *N"] = eqx.field(default_factory=lambda: np.zeros(0))
-    low: Float[AnyArray, " P+F"] = eqx.field(default_factory=lambda: np.zeros(0))
-    high: Float[AnyArray, " P+F"] = eqx.field(default_factory=lambda: np.zeros(0))
+    low: Float[AnyArray, " told"] = eqx.field(default_factory=lambda: np.zeros(0))
+    high: Float[AnyArray, " told"] = eqx.field(default_factory=lambda: np.zeros(0))
 
     def place(self, space: Sequence[int], stride: Sequence[int], step: Sequence[int]) -> np.ndarray:
         """Position values `(*windows, values)` of windows that start at every `step`-th cell."""

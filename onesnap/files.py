@@ -7,6 +7,7 @@ the same bits after a round trip. Writing is atomic: a file is there whole or no
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
 import os
 import tempfile
@@ -24,7 +25,7 @@ from .stepper import Stepper
 from .symmetry import Element, Group
 
 VERSION = 1
-KEY = "onesnap"  # the entry of the header that holds the settings
+KEY = "onesnap"  # the entry of the header that holds the settings, and a digest of it all
 TENSORS = {  # name -> number of axes, None where it depends on the grid
     "scaling.low": 1,
     "scaling.high": 1,
@@ -50,10 +51,18 @@ def write_atomically(path: str | os.PathLike, content: bytes, *, force: bool = F
             stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())
+        os.chmod(temporary, 0o666 & ~_umask())  # mkstemp makes files that only their owner reads
         os.replace(temporary, path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def _umask() -> int:
+    """The permissions that new files are denied; to be read it has to be set."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
 
 
 def _encode(value: Any) -> Any:
@@ -93,8 +102,19 @@ def save(path, stepper: Stepper, params: dict, plan: Plan, *, force: bool = Fals
         "plan": {f.name: getattr(plan, f.name) for f in dataclasses.fields(plan)},
     }
     tensors = {name: np.ascontiguousarray(array, np.float64) for name, array in tensors.items()}
-    header = {KEY: json.dumps(settings, default=_encode, sort_keys=True)}
+    text = json.dumps(settings, default=_encode, sort_keys=True)
+    # One entry: the library writes several in any order, and the same model should be the same bytes.
+    header = {KEY: json.dumps({"settings": text, "digest": _digest(tensors, text)})}
     write_atomically(path, to_bytes(tensors, metadata=header), force=force)
+
+
+def _digest(tensors: dict[str, np.ndarray], settings: str) -> str:
+    """A fingerprint of everything in the file, so that no flipped bit goes unnoticed."""
+    total = hashlib.sha256(settings.encode())
+    for name in sorted(tensors):
+        total.update(f"{name} {tensors[name].shape} {tensors[name].dtype}".encode())
+        total.update(tensors[name].tobytes())
+    return total.hexdigest()
 
 
 def _attribute(stepper: Stepper, name: str):
@@ -115,13 +135,16 @@ def load(path) -> tuple[Stepper, dict, Plan]:
             if header is None:
                 raise ValueError("it is a safetensors file of another program")
             tensors = {name: stream.get_tensor(name) for name in stream.keys()}  # noqa: SIM118
-        settings = json.loads(header, object_hook=_decode)
+        header = json.loads(header)
+        settings = json.loads(header["settings"], object_hook=_decode)
         if settings.get("version") != VERSION:
             raise ValueError(
                 f"it has format version {settings.get('version')!r}, this onesnap reads {VERSION}; "
                 "upgrade onesnap"
             )
         _check_tensors(tensors)
+        if header["digest"] != _digest(tensors, header["settings"]):
+            raise ValueError("it is damaged: its content does not match its digest")
         return _assemble(settings, tensors)
     except (SafetensorError, ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
         reason = f"{type(error).__name__}: {error}" if not isinstance(error, ValueError) else error

@@ -51,7 +51,7 @@ class Plan:
             "mean": self.mean,
             "seed": str(self.seed),
         }
-        return [(name, value, self.reasons.get(name, "given")) for name, value in values.items()]
+        return [(name, value, self.reasons.get(name, "as set")) for name, value in values.items()]
 
     def __str__(self) -> str:
         return "\n".join(f"{name:<11}{value:<28}{why}" for name, value, why in self.explain())
@@ -146,7 +146,7 @@ def make_plans(given: Mapping[str, Any], pairs: Pairs, probe: Probe) -> list[Pla
         stride=stride,
         hidden=int(hidden),
         activation=given["activation"],
-        noise=given["noise"],
+        noise=given["noise"] if given["noise"] == "auto" else float(given["noise"]),
         noise_form=given["noise_form"],
         rank=given["rank"],
         symmetry=group,

@@ -64,7 +64,7 @@ def trajectory(
         def advance(state, good):
             following = stepper(state)
             fine = excess(stepper, following) <= MARGIN
-            return jnp.where(fine, following, state), fine, good + fine
+            return jnp.where(fine, following, state), fine, good + fine.astype(good.dtype)
 
         state, fine, good = carry
         return jax.lax.cond(fine, advance, lambda s, g: (s, fine, g), state, good), None
@@ -73,7 +73,7 @@ def trajectory(
         carry, _ = jax.lax.scan(step, carry, length=every)
         return carry, (carry[0], excess(stepper, carry[0]))
 
-    carry = (state, jnp.asarray(True), jnp.asarray(0))
+    carry = (state, jnp.asarray(True), jnp.zeros((), jnp.int32))
     (_, _, good), (states, outside) = jax.lax.scan(keep, carry, length=kept)
     return states, outside, good
 
@@ -96,7 +96,7 @@ def forecast(
     With `progress(done, total)` the scan is cut into chunks; without, it is one.
     """
     kept = steps // every
-    chunk = kept if progress is None else max(1, -(-kept // 25))
+    chunk = max(1, kept if progress is None else -(-kept // 25))
     parts, outside = [np.asarray(states, dtype)[:, None]], [np.zeros((len(states), 0))]
     good = np.zeros(len(states), int)
     with jax.enable_x64(dtype == "float64"):

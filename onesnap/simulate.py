@@ -19,6 +19,10 @@ REPORTS = 40  # how often `progress` is called, about
 CHUNK_BYTES = 64 * 2**20  # results leave the device in pieces of at most this size
 
 
+class SolverError(RuntimeError):
+    """Raised when the solver itself does not get through: too large a step, too few points."""
+
+
 @lru_cache(maxsize=4)
 def _stepper(system: System):
     """The float64 stepper; building one compiles, which takes longer than a short simulation."""
@@ -125,7 +129,7 @@ def _check(system: System, states: np.ndarray, done: int, every: int) -> None:
     bad = ~np.isfinite(states).all(axis=tuple(range(1, states.ndim)))
     if bad.any():
         step = done + (int(bad.argmax()) + 1) * every
-        raise RuntimeError(
+        raise SolverError(
             f"{system.name}: the solver gave non-finite values by step {step} "
             f"(time {step * system.dt:g} after the initial state, spin-up included) with "
             f"dt = {system.dt:g}, {system.substeps} substeps and {system.points} points; "

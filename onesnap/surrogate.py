@@ -98,7 +98,7 @@ class Surrogate:
     plan_: Plan
     cutter_: Cutter
     layer_: Layer
-    moments_: lstsq.Moments | None
+    moments_: lstsq.Moments
     last_: Pairs
     stepper_: Stepper
 
@@ -153,6 +153,10 @@ class Surrogate:
 
     def partial_fit(self, before, after, *, parameters=None, fields=None, progress=None) -> Surrogate:
         """Learn from further pairs. Any split and any order give the answer of one batch."""
+        if "stepper_" in self.__dict__ and "moments_" not in self.__dict__:
+            raise NotFittedError(
+                "partial_fit: a model from a file has forgotten its training rows; fit it anew"
+            )
         pairs = make_pairs(before, after, parameters, fields)
         if "plan_" not in self.__dict__:
             self._prepare(pairs)
@@ -168,7 +172,7 @@ class Surrogate:
                 "other: expected a model with the same random layer and scaling; "
                 "prepare one model, copy it with copy.copy, and train the copies apart"
             )
-        self.moments_ = lstsq.merge(self._moments(), other._moments())
+        self.moments_ = lstsq.merge(self.moments_, other.moments_)
         self._solve()
         return self
 
@@ -240,11 +244,11 @@ class Surrogate:
         check_grid(pairs.space, self.plan_.extent, self.plan_.stride)
 
     def _learn(self, pairs: Pairs, progress) -> None:
-        moments = self._moments()
+        moments = self.moments_
         for block in self.cutter_.rows(pairs):
             moments = readout.absorb(moments, self.layer_.features, [block])
             if progress is not None:
-                progress(moments.rows - self._moments().rows, self.cutter_.count(pairs))
+                progress(moments.rows - self.moments_.rows, self.cutter_.count(pairs))
         self.moments_, self.last_ = moments, pairs.last
         self._solve()
 
@@ -253,7 +257,7 @@ class Surrogate:
         factors = (1, 3, 10) if self.noise == "auto" and self.noise_form != "sampled" else (1,)
         for factor in factors:
             noise = factor * self.plan_.noise
-            weights = self.layer_.solve(self._moments(), noise)
+            weights = self.layer_.solve(self.moments_, noise)
             stepper = make_stepper(self.cutter_, self.layer_, weights, self.last_)
             if len(factors) == 1 or endurance(stepper, self.last_) >= trial_steps(self.last_):
                 break
@@ -265,13 +269,6 @@ class Surrogate:
             )
         self.plan_ = replace(self.plan_, noise=noise)
         self.stepper_ = stepper if self.averaging is None else average(stepper, self.averaging)
-
-    def _moments(self) -> lstsq.Moments:
-        if self.moments_ is None:
-            raise NotFittedError(
-                "partial_fit: a model from a file has forgotten its training rows; fit it anew"
-            )
-        return self.moments_
 
     def _states(self, name: str, states) -> tuple[np.ndarray, bool]:
         """A batch of states to start from, and whether a single one was given."""
@@ -314,5 +311,5 @@ def load(path) -> Surrogate:
     """Read a model file that `Surrogate.save` wrote."""
     stepper, params, plan = files.load(path)
     model = Surrogate(**params)
-    model.plan_, model.stepper_, model.moments_ = plan, stepper, None
+    model.plan_, model.stepper_ = plan, stepper
     return model

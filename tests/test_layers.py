@@ -1,0 +1,44 @@
+"""Imports only go upstream: a module knows those above it in this list, and no others."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import onesnap
+
+STAGES = """
+symmetry solvers systems windows scaling snapshots simulate features rows lstsq readout stepper
+rollout metrics choices planning tuning files surrogate paper plots report demo cli __init__
+"""
+ORDER = STAGES.split()
+HOUSE = Path(onesnap.__file__).parent
+
+
+def imported(path: Path) -> set[str]:
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.level == 1:
+            names |= {node.module} if node.module else {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("onesnap"):
+            raise AssertionError(f"{path.name}: write imports within the house with a dot")
+    return {name.split(".")[0] for name in names}
+
+
+def test_every_module_has_its_place():
+    assert {path.stem for path in HOUSE.glob("*.py")} == set(ORDER)
+
+
+def test_imports_only_go_upstream():
+    for path in HOUSE.glob("*.py"):
+        place = ORDER.index(path.stem)
+        for name in imported(path) & set(ORDER):
+            assert ORDER.index(name) < place, f"{path.stem} must not import {name}"
+
+
+def test_importing_the_house_is_quiet_and_leaves_the_precision_alone():
+    code = "import onesnap, jax; assert not jax.config.jax_enable_x64"
+    result = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True
+    )
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")

@@ -1,0 +1,80 @@
+"""Forecasts keep what they are asked for, and stop where they can no longer be trusted."""
+
+import jax
+import numpy as np
+import pytest
+
+import onesnap as snap
+from onesnap.rollout import excess_of
+
+
+@pytest.fixture(autouse=True)
+def strict():
+    """No silent change of precision: float32 and float64 may not be mixed."""
+    with jax.numpy_dtype_promotion("strict"):
+        yield
+
+
+def growing(factor: float) -> snap.Surrogate:
+    """A model of u → factor · u, whose fate is known."""
+    before = np.random.default_rng(0).uniform(-1, 1, (2, 1, 16))
+    settings = {"hidden": 0, "extent": 0, "stride": 1, "noise": 0.0, "symmetry": None}
+    return snap.Surrogate(**settings, mean="keep", context=0).fit(before, factor * before)
+
+
+def test_every_kth_state_is_kept():
+    model, start = growing(0.99), np.random.default_rng(1).uniform(-1, 1, (1, 16))
+    whole, some = model.rollout(start, 60), model.rollout(start, 60, every=20)
+    np.testing.assert_array_equal(some.states, whole.states[::20])
+    np.testing.assert_array_equal(some.steps, [0, 20, 40, 60])
+    np.testing.assert_allclose(whole.states[-1], 0.99**60 * start, rtol=1e-9)
+    np.testing.assert_array_equal(model.rollout(start, 0).states, start[None])
+
+
+@pytest.mark.parametrize("every", [1, 4])
+@pytest.mark.parametrize("progress", [None, lambda done, total: None])
+def test_a_diverging_forecast_ends_where_it_diverged(every, progress):
+    model, start = growing(2.0), np.full((1, 16), 0.5)
+    forecast = model.rollout(start, 200, every=every, progress=progress)
+    # The range is about (-1, 1), four more ranges reach to about ±9: 0.5 · 2⁵ = 16 is beyond.
+    assert forecast.diverged_at == 5
+    assert len(forecast.states) == 1 + 4 // every
+    assert np.isfinite(forecast.states).all()
+    assert forecast.left_range_at == (2 if every == 1 else 4)
+
+
+def test_nan_never_appears():
+    model = growing(1e200)
+    forecast = model.rollout(np.full((1, 16), 0.5), 5)
+    assert forecast.diverged_at == 1
+    assert len(forecast.states) == 1
+    assert excess_of(model.stepper_, np.full((1, 1, 16), np.nan))[0] == np.inf
+
+
+def test_members_of_a_batch_end_each_on_their_own():
+    model = growing(2.0)
+    calm, wild = model.rollout(np.stack([np.zeros((1, 16)), np.full((1, 16), 0.5)]), 20)
+    assert calm.diverged_at is None
+    assert len(calm.states) == 21
+    assert wild.diverged_at == 5
+
+
+def test_a_stepper_is_a_drop_in_for_exponax():
+    import exponax
+
+    model, start = growing(0.9), np.random.default_rng(1).uniform(-1, 1, (1, 16))
+    with jax.enable_x64(True):
+        states = exponax.rollout(model.stepper_, 10, include_init=True)(jax.numpy.asarray(start))
+    np.testing.assert_allclose(states, model.rollout(start, 10).states, atol=1e-13)
+    with pytest.raises(ValueError, match=r"state: expected \(channel, \*space\) with 1"):
+        model.stepper_(start[0])
+    with pytest.raises(ValueError, match="state: expected real floating point"):
+        model.stepper_(start.astype(int))
+
+
+def test_the_second_call_compiles_nothing(caplog):
+    model, start = growing(0.9), np.zeros((1, 16))
+    model.rollout(start, 10)
+    with jax.log_compiles(True):
+        model.rollout(start + 0.1, 10)
+    assert "Compiling" not in caplog.text
