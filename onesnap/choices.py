@@ -6,6 +6,7 @@ its error on windows it has not seen. Choices cost a few dozen probes, whatever 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,9 +19,11 @@ from .symmetry import Element, Group, full, trivial
 
 TRAIN, TEST, HIDDEN = 6000, 1000, 400  # size of a probe, at most
 PROBE_NOISE = 1e-5
+JUDGE = 0.3  # a probe with a larger error, relative to what a step changes, proves nothing
 EXTENTS = {1: (2, 4, 6, 8, 10), 2: (1, 2, 3, 4, 6), 3: (1, 2)}
 NEAR = 8.0  # an extent with more than so many times the least error is not tried
-STRIDES = {1: 4, 2: 4, 3: 2}
+STRIDES = {1: 4, 2: 4, 3: 1}
+DEGREE = 4  # in 3-D the window is reduced to as many directions as such a polynomial has terms
 POSITION = 4  # cosines an axis, where position matters
 
 
@@ -31,6 +34,11 @@ class Probe:
     pairs: Pairs
     train: list[tuple[int, np.ndarray]]  # (pair, flat cell numbers)
     test: list[tuple[int, np.ndarray]]
+
+    @property
+    def change(self) -> float:
+        """Root mean square of what a step changes, by which errors are measured."""
+        return float(np.sqrt(np.mean((self.pairs.after - self.pairs.before) ** 2)))
 
     def fit(self, cutter: Cutter, shifted: bool = False) -> Fitted:
         """Fit the small model; `shifted` takes the mean of each window out of it first."""
@@ -131,6 +139,13 @@ def find_stride(space: tuple[int, ...]) -> tuple[tuple[int, ...], str]:
     return (stride,) * len(space), f"the largest up to {most} that divides the grid"
 
 
+def find_rank(dimension: int, channels: int) -> tuple[int | None, str]:
+    """How many window directions to keep: all, but for the many cells of a cube."""
+    if dimension < 3:
+        return None, "few enough cells"
+    return channels * math.comb(dimension + DEGREE, DEGREE), f"a polynomial of degree {DEGREE}"
+
+
 def find_mean(probe: Probe, stride: tuple[int, ...]) -> tuple[str, str]:
     """Whether the mean is conserved, or irrelevant and hence removed, or an ordinary quantity."""
     pairs = probe.pairs
@@ -141,6 +156,8 @@ def find_mean(probe: Probe, stride: tuple[int, ...]) -> tuple[str, str]:
     extent = tuple(min(2, (n - s) // 2) for n, s in zip(pairs.space, stride, strict=True))
     cutter = make_cutter(pairs, extent, stride, "keep")
     with_mean, without = probe.fit(cutter).error(), probe.fit(cutter, shifted=True).error()
+    if with_mean > JUDGE * probe.change:
+        return "keep", "no probe is good enough to judge"
     because = f"held-out error without the window's mean {without / with_mean:.2g} of that with it"
     return ("remove" if without <= 1.5 * with_mean else "keep"), because
 
@@ -186,6 +203,8 @@ def find_symmetry(probe: Probe, extent, stride, mean: str) -> tuple[Group, str]:
             pool = Group(tuple(e for e in pool.elements if e.axes == straight), fields)
         fitted = probe.fit(make_cutter(probe.pairs, extent, stride, mean, pool))
         reference = fitted.error()
+        if reference > JUDGE * probe.change:
+            return best, "no probe is good enough to judge"
         ratios = {e: fitted.error(e) / reference for e in pool.elements}
         group = largest_group([e for e, ratio in ratios.items() if ratio <= 3], fields)
         if len(group) > len(best):

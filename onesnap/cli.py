@@ -18,6 +18,8 @@ from rich.table import Table
 from typer.core import TyperGroup
 
 from . import __version__, demo as demo_module
+from .demo_page import FILES
+from .experiment import summary
 from .files import write_atomically
 from .simulate import SolverError, simulate as run_simulation
 from .systems import find, systems as catalogue
@@ -113,12 +115,12 @@ def demo(
     )
     for column in ("", "result", "meaning"):
         table.add_column(column)
-    for what, value, remark in demo_module.summary(metrics):
+    for what, value, remark in summary(metrics):
         table.add_row(what, f"[bold]{value}[/bold]", remark)
     console.print(table)
     for words in metrics["warnings"]:
         typer.echo(f"onesnap: warning: {words}", err=True)
-    typer.echo(f"Open {out / demo_module.FILES['report']}")
+    typer.echo(f"Open {out / FILES['report']}")
 
 
 @app.command("systems", epilog="Example: [bold]onesnap systems[/bold]")

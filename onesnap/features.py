@@ -104,7 +104,7 @@ class Context(eqx.Module):
 
     position: int = eqx.field(static=True, default=0)
     parameters: Float[AnyArray, " P"] = eqx.field(default_factory=lambda: np.zeros(0))
-    fields: Float[AnyArray, "F *N"] = eqx.field(default_factory=lambda: np.zeros(0))
+    fields: Float[AnyArray, "F ..."] = eqx.field(default_factory=lambda: np.zeros(0))
     low: Float[AnyArray, " told"] = eqx.field(default_factory=lambda: np.zeros(0))
     high: Float[AnyArray, " told"] = eqx.field(default_factory=lambda: np.zeros(0))
 

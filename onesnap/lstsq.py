@@ -93,9 +93,10 @@ def solve(moments: Moments, penalty: np.ndarray | None = None) -> np.ndarray:
         right = np.concatenate([right, np.zeros((hidden, right.shape[1]))])
     # Rank-revealing QR: a singular system gets its shortest solution instead of noise. The factor
     # is triangular, so what was squared in "normal" is cut at round-off, in "qr" nothing is lost.
-    return scipy.linalg.lstsq(
+    readout, *_ = scipy.linalg.lstsq(  # pyright: ignore[reportGeneralTypeIssues]
         left, right, cond=np.finfo(float).eps, lapack_driver="gelsy", check_finite=False
-    )[0]
+    )
+    return readout
 
 
 def residual(moments: Moments, readout: np.ndarray) -> float:

@@ -74,7 +74,7 @@ def check_settings(given: Mapping[str, Any]) -> None:
     }
     for name, known in named.items():
         _expect(name, given[name], given[name] in known, f"one of {', '.join(known)}")
-    whole = {"hidden": (0, "auto"), "rank": (1, None), "windows": (1, None)}
+    whole = {"hidden": (0, "auto"), "rank": (1, "auto", None), "windows": (1, None)}
     for name, (least, *others) in (whole | {"context": (0, "auto"), "seed": (0,)}).items():
         value = given[name]
         fine = isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= least
@@ -82,7 +82,7 @@ def check_settings(given: Mapping[str, Any]) -> None:
         fine = fine or any(value is other or value == other for other in others)
         _expect(name, value, fine, f"an integer of at least {least}{words}")
     noise = given["noise"]
-    number = isinstance(noise, int | float | np.number) and 0 <= noise < np.inf
+    number = isinstance(noise, int | float | np.number) and bool(0 <= noise < np.inf)
     _expect("noise", noise, noise == "auto" or number, "a deviation of at least 0, or 'auto'")
     fine = isinstance(given["symmetry"], Group) or given["symmetry"] in (None, "auto")
     _expect("symmetry", given["symmetry"], fine, "a Group (as of onesnap.symmetry), None or 'auto'")
@@ -95,7 +95,7 @@ def make_plans(given: Mapping[str, Any], pairs: Pairs, probe: Probe) -> list[Pla
     dimension, channels = len(pairs.space), pairs.before.shape[1]
     reasons: dict[str, str] = {}
 
-    def settle(name: str, value, find):
+    def settle(name: str, value, find) -> Any:
         if isinstance(value, str) and value == "auto":
             value, reasons[name] = find()
         return value
@@ -148,7 +148,7 @@ def make_plans(given: Mapping[str, Any], pairs: Pairs, probe: Probe) -> list[Pla
         activation=given["activation"],
         noise=given["noise"] if given["noise"] == "auto" else float(given["noise"]),
         noise_form=given["noise_form"],
-        rank=given["rank"],
+        rank=settle("rank", given["rank"], lambda: choices.find_rank(dimension, channels)),
         symmetry=group,
         context=int(context),
         mean=mean,

@@ -298,7 +298,7 @@ def _film_frame(fields, moment: int, side: int, levels: int, titles, caption: st
     """One frame as an image of palette indices."""
     gap = max(4, side // 20)
     font = ImageFont.truetype(findfont("DejaVu Sans"), max(8, side // 16))
-    band = 2 * font.size
+    band = 2 * round(font.size)
     size = (3 * side + 4 * gap, side + 2 * band)
     text = Image.new("L", size, 255)
     pen = ImageDraw.Draw(text)

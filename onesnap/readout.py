@@ -43,23 +43,25 @@ class Layer:
     noise_form: str = "floor"
 
     def covariance(self, noise: float) -> np.ndarray | None:
-        """Covariance, over window cells, of the noise that the readout has to tolerate.
+        """Covariance, over the inputs, of the noise that the readout has to tolerate.
 
-        "isotropic" is the same on every cell. "floor" lifts every direction to this deviation and
+        "isotropic" is the same on every input. "floor" lifts every direction to this deviation and
         leaves those alone that the data explores, so that nothing is biased: only what the data
         never visits is kept from being amplified. Sampled noise is in the rows already.
         """
         if not noise or self.noise_form == "sampled":
             return None
-        if self.noise_form == "isotropic":
-            return noise**2 * np.eye(len(self.variances))
-        missing = np.maximum(noise**2 - self.variances, TRACE * noise**2)
-        return (self.directions * missing) @ self.directions.T
+        inputs, cells = len(self.features.cell_weights()), len(self.variances)
+        covariance = noise**2 * np.eye(inputs)  # context is known no better than the cells
+        if self.noise_form == "floor":
+            missing = np.maximum(noise**2 - self.variances, TRACE * noise**2)
+            covariance[:cells, :cells] = (self.directions * missing) @ self.directions.T
+        return covariance
 
     def solve(self, moments: lstsq.Moments, noise: float) -> np.ndarray:
         """The readout `(hidden, outputs)`, averaged over that noise."""
         covariance = self.covariance(noise)
         if covariance is None:
             return lstsq.solve(moments)
-        weights = self.features.cell_weights()[: len(covariance)]
+        weights = self.features.cell_weights()
         return lstsq.solve(moments, lstsq.noise_penalty(moments, weights, covariance))

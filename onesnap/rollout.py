@@ -38,7 +38,7 @@ class Forecast:
         return np.arange(len(self.states)) * self.every
 
 
-def excess(stepper: Stepper, state: Float[AnyArray, C * N]) -> Float[AnyArray, ""]:
+def excess(stepper: Stepper, state: Float[AnyArray, "C ..."]) -> Float[AnyArray, ""]:
     """By how many training ranges a state lies outside them; NaN and infinity give infinity."""
     scaled = stepper.scaling.shrink(stepper.scaling.centre(state)[0])
     outside = jnp.maximum(scaled - 1, -scaled)
@@ -52,8 +52,8 @@ def excess_of(stepper: Stepper, states: np.ndarray) -> np.ndarray:
 
 
 def trajectory(
-    stepper: Stepper, state: Float[AnyArray, C * N], kept: int, every: int = 1
-) -> tuple[Float[AnyArray, "kept C *N"], Float[AnyArray, " kept"], Int[AnyArray, ""]]:
+    stepper: Stepper, state: Float[AnyArray, "C ..."], kept: int, every: int = 1
+) -> tuple[Float[AnyArray, "kept C ..."], Float[AnyArray, " kept"], Int[AnyArray, ""]]:
     """Pure JAX: `kept` states, each `every` steps apart, the initial one not among them.
 
     Returns the states, their excess over the training range, and the number of good steps. After a

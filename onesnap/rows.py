@@ -89,10 +89,11 @@ class Cutter:
                 hands = np.array_split(random.permutation(chosen), len(self.group))
             for element, hand in zip(self.group.elements, hands, strict=True):
                 for start in range(0, len(hand), BLOCK):
-                    cells, *rest = self.cut(pairs, index, hand[start : start + BLOCK], element)
+                    some = hand[start : start + BLOCK]
+                    cells, context, targets = self.cut(pairs, index, some, element)
                     if self.noise:
                         cells = cells + random.normal(0.0, self.noise, cells.shape)
-                    yield cells, *rest
+                    yield cells, context, targets
 
     def cut(self, pairs: Pairs, index: int, chosen: np.ndarray, element: Element) -> Rows:
         """The rows of the windows that start at the flat cells `chosen` of the moved state."""

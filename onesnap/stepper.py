@@ -33,7 +33,7 @@ class Stepper(eqx.Module):
     def channels(self) -> int:
         return self.scaling.low.shape[0]
 
-    def __call__(self, state: Float[AnyArray, C * N]) -> Float[AnyArray, C * N]:
+    def __call__(self, state: Float[AnyArray, "C ..."]) -> Float[AnyArray, "C ..."]:
         check_state(self, state)
         self = jax.tree.map(lambda leaf: jnp.asarray(leaf, state.dtype), self)
         field, mean = self.scaling.centre(state)

@@ -65,7 +65,7 @@ class Surrogate:
         activation: str = "squareplus",
         noise: float | str = "auto",
         noise_form: str = "floor",
-        rank: int | None = None,
+        rank: int | str | None = "auto",
         symmetry: Group | str | None = "auto",
         averaging: Group | None = None,
         context: int | str = "auto",
@@ -100,6 +100,7 @@ class Surrogate:
     layer_: Layer
     moments_: lstsq.Moments
     last_: Pairs
+    steady_: bool
     stepper_: Stepper
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -226,6 +227,7 @@ class Surrogate:
         probe = make_probe(pairs, self.seed)
         trial = tune(make_plans(given, pairs, probe), given, pairs, probe)
         self.plan_, self.cutter_, self.layer_ = trial.plan, trial.cutter, trial.layer
+        self.steady_ = trial.survived >= trial_steps(pairs)
         hidden = self.layer_.features.hidden
         self.moments_ = lstsq.init(hidden, self.cutter_.outputs, self.solver)
         self.__dict__.pop("stepper_", None)
@@ -254,18 +256,18 @@ class Surrogate:
 
     def _solve(self) -> None:
         """Solve for the readout; noise that was not given grows until a trial forecast is steady."""
-        factors = (1, 3, 10) if self.noise == "auto" and self.noise_form != "sampled" else (1,)
-        for factor in factors:
+        auto = self.noise == "auto" and self.noise_form != "sampled"
+        for factor in (1, 3, 10) if auto and self.steady_ else (1,):
             noise = factor * self.plan_.noise
             weights = self.layer_.solve(self.moments_, noise)
             stepper = make_stepper(self.cutter_, self.layer_, weights, self.last_)
-            if len(factors) == 1 or endurance(stepper, self.last_) >= trial_steps(self.last_):
+            if not auto or endurance(stepper, self.last_) >= trial_steps(self.last_):
                 break
         else:
             warnings.warn(
                 "no noise kept a trial forecast within the training range: expect it to diverge; "
                 "give more pairs spread over time, a larger extent, or a smaller step",
-                stacklevel=3,
+                stacklevel=4,
             )
         self.plan_ = replace(self.plan_, noise=noise)
         self.stepper_ = stepper if self.averaging is None else average(stepper, self.averaging)

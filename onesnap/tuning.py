@@ -27,6 +27,7 @@ PAPER_NOISE = 1e-4
 PLENTY = 20  # windows for each hidden unit, from which on symmetric copies teach little more
 TRIAL_ROWS = 12_000
 TRIAL_CELLS = 5_000_000  # cells times steps of a trial forecast, at most
+SOUND = 20.0  # times the least held-out error that a trial may have to be chosen
 STEADY = 0.3  # by how many ranges a trial forecast may leave the training range
 
 
@@ -77,20 +78,29 @@ def tune(plans: list[Plan], given: Mapping[str, Any], pairs: Pairs, probe: Probe
     if len(plans) == 1 and plans[0].noise != "auto":
         cutter = make_cutter(plans[0], given, pairs)
         return Trial(plans[0], cutter, make_layer(plans[0], cutter, pairs), np.nan, 0)
-    trials = [_least_noise(plan, given, pairs, probe) for plan in plans]
-    best = min(trials, key=lambda trial: (-trial.survived, trial.error))
+    trials = [trial for plan in plans for trial in _try(plan, given, pairs, probe)]
+    # What survives by flattening everything is no forecast: errors must be near the least one.
+    least = min(trial.error for trial in trials)
+    sound = [trial for trial in trials if trial.error <= SOUND * least]
+    best = min(sound, key=lambda trial: (-trial.survived, trial.error))
     reasons = dict(best.plan.reasons)
     if len(plans) > 1:
+        ends = {t.plan.extent[0]: t for t in trials}  # the last trial of each extent
         listed = ", ".join(
-            f"{t.plan.extent[0]}: {t.error / best.error:.2g}" for t in trials if t.error < np.inf
+            f"{extent}: {t.error / best.error:.2g} ({t.survived} steps)" for extent, t in ends.items()
         )
-        reasons["extent"] = f"error on unseen windows, relative to this one, by extent: {listed}"
+        reasons["extent"] = f"error on unseen windows relative to this one, steps survived: {listed}"
     if best.plan.noise_form != "sampled" and given["noise"] == "auto":
-        reasons["noise"] = "the least tried with which a trial forecast stays in range"
+        steady = best.survived >= trial_steps(pairs)
+        reasons["noise"] = (
+            "the least tried with which a trial forecast stays in range"
+            if steady
+            else f"none kept a trial forecast in range; with this one it lasts {best.survived} steps"
+        )
     return replace(best, plan=replace(best.plan, reasons=reasons))
 
 
-def _least_noise(plan: Plan, given: Mapping[str, Any], pairs: Pairs, probe: Probe) -> Trial:
+def _try(plan: Plan, given: Mapping[str, Any], pairs: Pairs, probe: Probe) -> list[Trial]:
     """Fit the plan to a part of the windows, with growing noise until its forecast is steady."""
     noises = NOISES if plan.noise == "auto" else (plan.noise,)
     if plan.noise_form == "sampled" and plan.noise == "auto":
@@ -111,17 +121,15 @@ def _least_noise(plan: Plan, given: Mapping[str, Any], pairs: Pairs, probe: Prob
     moments = lstsq.init(layer.features.hidden, cutter.outputs)
     moments = readout.absorb(moments, layer.features, [rows])
     values, _ = readout.evaluate(layer.features, test[0], test[1])
-    best = None
+    trials = []
     for noise in noises:
         weights = layer.solve(moments, noise)
         survived = endurance(make_stepper(cutter, layer, weights, pairs), pairs)
         error = float(np.sqrt(np.mean((values @ weights - test[2]) ** 2)))
-        trial = Trial(replace(plan, noise=noise), cutter, layer, error, survived)
-        if best is None or trial.survived > best.survived:
-            best = trial
+        trials.append(Trial(replace(plan, noise=noise), cutter, layer, error, survived))
         if survived >= trial_steps(pairs):
             break
-    return best
+    return trials
 
 
 def make_layer(plan: Plan, cutter: Cutter, pairs: Pairs) -> Layer:

@@ -16,7 +16,7 @@ from jaxtyping import Float
 
 AnyArray = jax.Array | np.ndarray
 
-BOUNDARIES = {"periodic": "wrap"}  # our name -> the mode of numpy.pad
+BOUNDARIES: dict[str, Any] = {"periodic": "wrap"}  # our name -> the mode of numpy.pad
 
 
 def per_axis(name: str, value: Any, dimension: int, least: int) -> tuple[int, ...]:
@@ -57,7 +57,7 @@ def pad(state, extent: Sequence[int], boundary: str = "periodic"):
 
 
 def tile(
-    state: Float[AnyArray, C * N],
+    state: Float[AnyArray, "C ..."],
     extent: Sequence[int],
     stride: Sequence[int],
     boundary: str = "periodic",
@@ -97,7 +97,7 @@ def glue(blocks: Float[AnyArray, "*tiles cells"], channels: int, stride: Sequenc
 
 
 def every(
-    state: Float[AnyArray, C * N],
+    state: Float[AnyArray, "C ..."],
     extent: Sequence[int],
     stride: Sequence[int],
     boundary: str = "periodic",

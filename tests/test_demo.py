@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 import onesnap
-from onesnap import demo
+from onesnap import demo, experiment as experiment_module
 
 SMALL = onesnap.systems["ks-1d"].replace(points=256, length=100.0, spin_up=20.0)
 FLAT = onesnap.systems["allen-cahn-2d"].replace(points=32, length=20.0, spin_up=1.0)
@@ -148,11 +148,11 @@ def test_an_unknown_system_is_named_with_its_neighbour(tmp_path):
 
 def test_the_summary_tells_of_divergence_and_of_a_forecast_valid_to_the_end(line):
     metrics = line[1] | {"diverged_at": {"model": 7}}
-    assert ("diverged", "t = 0.35") in [row[:2] for row in demo.summary(metrics)]
+    assert ("diverged", "t = 0.35") in [row[:2] for row in experiment_module.summary(metrics)]
     whole = line[1] | {"valid_time": {"model": line[1]["horizon"]}, "diverged_at": {"model": None}}
-    assert demo.summary(whole)[0][1] == "≥ 2"
+    assert experiment_module.summary(whole)[0][1] == "≥ 2"
     coarse = whole | {"valid_time": {"model": 1.5}, "resolution": 0.5}
-    assert demo.summary(coarse)[0][1] == "≤ 1.5"
+    assert experiment_module.summary(coarse)[0][1] == "≤ 1.5"
 
 
 def test_a_model_worse_than_persistence_is_not_to_be_trusted():

@@ -93,7 +93,7 @@ def test_bad_arrays_are_named(truth, change, message):
         ({"boundary": "wall"}, "boundary: expected one of"),
         ({"dtype": "float16"}, "dtype: expected one of"),
         ({"hidden": -1}, "hidden: expected an integer of at least 0, or 'auto', got -1"),
-        ({"rank": 0}, "rank: expected an integer of at least 1, or None"),
+        ({"rank": 0}, "rank: expected an integer of at least 1, or 'auto', or None, got 0"),
         ({"windows": 0.5}, "windows: expected an integer of at least 1"),
         ({"context": True}, "context: expected an integer"),
         ({"noise": -1.0}, "noise: expected a deviation of at least 0"),
@@ -201,7 +201,7 @@ def test_parameters_and_fields_are_context(truth):
 
 def test_position_is_context():
     """u → u/2 + cos πx/L needs to be told where it is."""
-    before = np.random.default_rng(0).normal(size=(8, 1, 32))
+    before = np.random.default_rng(0).normal(size=(40, 1, 32))
     after = before / 2 + np.cos(np.pi * np.arange(32) / 32)
     settings = QUICK | {"extent": 0, "stride": 1, "mean": "keep", "noise": 1e-6, "hidden": 40}
     told = snap.Surrogate(**settings | {"context": 1}).fit(before, after)
