@@ -139,9 +139,9 @@ def find_stride(space: tuple[int, ...]) -> tuple[tuple[int, ...], str]:
     return (stride,) * len(space), f"the largest up to {most} that divides the grid"
 
 
-def find_rank(dimension: int, channels: int) -> tuple[int | None, str]:
-    """How many window directions to keep: all, but for the many cells of a cube."""
-    if dimension < 3:
+def find_rank(dimension: int, channels: int, hidden: int) -> tuple[int | None, str]:
+    """How many window directions to keep: all, but where random features read a cube's cells."""
+    if dimension < 3 or not hidden:
         return None, "few enough cells"
     return channels * math.comb(dimension + DEGREE, DEGREE), f"a polynomial of degree {DEGREE}"
 

@@ -148,7 +148,7 @@ def make_plans(given: Mapping[str, Any], pairs: Pairs, probe: Probe) -> list[Pla
         activation=given["activation"],
         noise=given["noise"] if given["noise"] == "auto" else float(given["noise"]),
         noise_form=given["noise_form"],
-        rank=settle("rank", given["rank"], lambda: choices.find_rank(dimension, channels)),
+        rank=settle("rank", given["rank"], lambda: choices.find_rank(dimension, channels, hidden)),
         symmetry=group,
         context=int(context),
         mean=mean,

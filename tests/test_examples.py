@@ -57,15 +57,17 @@ def test_own_system(tmp_path):
     assert "Fisher-KPP" in printed
     assert "found 2 symmetries, declared were 2" in printed
     assert number("skill on another population:", printed) > 0.9
+    assert "100 steps" in printed
     assert number("largest RSE", printed) < 1
 
 
 def test_gradient(tmp_path):
     printed = run("gradient", tmp_path)
     assert "float64" in printed
-    assert number("relative difference of the two gradients:", printed) < 0.1
+    assert number("waves longer than 4:", printed) < 0.05
+    assert number("all waves:", printed) < 1
 
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.py")), ids=lambda path: path.stem)
 def test_an_example_stays_short(path):
-    assert len(path.read_text("utf-8").splitlines()) <= 50
+    assert len(path.read_text("utf-8").splitlines()) <= 42

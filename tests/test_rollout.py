@@ -6,6 +6,7 @@ import pytest
 
 import onesnap as snap
 from onesnap.rollout import excess_of
+from onesnap.stepper import check_state
 
 
 @pytest.fixture(autouse=True)
@@ -69,7 +70,7 @@ def test_a_stepper_is_a_drop_in_for_exponax():
     with pytest.raises(ValueError, match=r"state: expected \(channel, \*space\) with 1"):
         model.stepper_(start[0])
     with pytest.raises(ValueError, match="state: expected real floating point"):
-        model.stepper_(start.astype(int))
+        check_state(model.stepper_, start.astype(int))
 
 
 def test_the_second_call_compiles_nothing(caplog):

@@ -1,13 +1,16 @@
 """Trajectories: shapes, sampling, determinism, progress and errors."""
 
+import sys
+
 import equinox as eqx
 import jax
 import numpy as np
 import pytest
 
-from onesnap import simulate as module
 from onesnap.simulate import simulate
 from onesnap.systems import systems
+
+module = sys.modules["onesnap.simulate"]  # the package names the function after it
 
 SMALL = systems["ks-1d"].replace(points=64, length=25.0, spin_up=5.0)
 
