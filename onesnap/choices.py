@@ -1,7 +1,7 @@
 """What `Surrogate` chooses by itself, from the data, and why.
 
-Every choice is made by a probe: a small quick model, fitted to a part of the windows and judged by
-its error on windows it has not seen. Choices cost a few dozen probes, whatever the grid.
+What depends on the equation is found by probes: small quick models, fitted to a part of the windows
+and judged by their error on windows they have not seen. A few dozen of them, whatever the grid.
 """
 
 from __future__ import annotations

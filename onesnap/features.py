@@ -1,6 +1,6 @@
 """Random features of windows: the first, untrained layer.
 
-    φ(z) = act(V z · W + b),   W and b uniform in ±1/√inputs,
+    φ(z) = act(z V W + b),   W and b uniform in ±1/√inputs,
 
 with z the scaled window, V an optional basis of principal window directions, and context values
 (position, parameters) as further inputs beside the window.

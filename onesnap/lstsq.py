@@ -71,10 +71,11 @@ def merge(first: Moments, second: Moments) -> Moments:
 
 
 def noise_penalty(moments: Moments, weights: np.ndarray, covariance: np.ndarray) -> np.ndarray:
-    """The penalty that equals averaging over input noise, to second order.
+    """The penalty that stands for averaging over small noise on the inputs.
 
     Noise ε on the inputs moves the features by act'(·) ∘ (Wᵀ ε), so E|Θᵀ δφ|² = Θᵀ P Θ with
-    P = (Wᵀ Σ W) ∘ (SᵀS). No noise is sampled.
+    P = (Wᵀ Σ W) ∘ (SᵀS). No noise is sampled. The other term of this order, curvature times
+    residual, is left out: residuals are small where a forecast is any good.
     """
     return (weights.T @ covariance @ weights) * moments.slopes
 

@@ -12,7 +12,8 @@ from .snapshots import check_finite
 def rse(forecast, truth) -> np.ndarray:
     """The paper's relative squared error in percent, for each time.
 
-    RSE(t) = 100 % · |v(t) - v̂(t)|² / |v(t) - mean v(t)|², means and norms over space. A forecast
+    RSE(t) = 100 % · |v(t) - v̂(t)|² / |v(t) - mean v(t)|², the mean over space, the norms over
+    channels and space. A forecast
     that ended early is compared as far as it goes.
     """
     forecast, truth = np.asarray(forecast, np.float64), np.asarray(truth, np.float64)

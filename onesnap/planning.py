@@ -22,7 +22,7 @@ MOST_HIDDEN = 600
 
 @dataclass(frozen=True)
 class Plan:
-    """Resolved settings; `noise` and `rank` are None where they do not apply."""
+    """Resolved settings; a `rank` of None keeps every cell of the window."""
 
     extent: tuple[int, ...]
     stride: tuple[int, ...]
@@ -44,7 +44,7 @@ class Plan:
             "stride": "×".join(map(str, self.stride)),
             "hidden": str(self.hidden),
             "activation": self.activation,
-            "noise": "none" if self.noise is None else f"{self.noise:g} ({self.noise_form})",
+            "noise": f"{self.noise:g} ({self.noise_form})" if self.noise else "none",
             "rank": "all cells" if self.rank is None else str(self.rank),
             "symmetry": f"{len(self.symmetry)} elements on {', '.join(self.symmetry.fields)}",
             "context": f"{self.context} cosines an axis" if self.context else "none",

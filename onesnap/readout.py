@@ -47,12 +47,13 @@ class Layer:
 
         "isotropic" is the same on every input. "floor" lifts every direction to this deviation and
         leaves those alone that the data explores, so that nothing is biased: only what the data
-        never visits is kept from being amplified. Sampled noise is in the rows already.
+        never visits is kept from being amplified. Context gets the same noise on every value.
+        Sampled noise is in the rows already.
         """
         if not noise or self.noise_form == "sampled":
             return None
         inputs, cells = len(self.features.cell_weights()), len(self.variances)
-        covariance = noise**2 * np.eye(inputs)  # context is known no better than the cells
+        covariance = noise**2 * np.eye(inputs)
         if self.noise_form == "floor":
             missing = np.maximum(noise**2 - self.variances, TRACE * noise**2)
             covariance[:cells, :cells] = (self.directions * missing) @ self.directions.T

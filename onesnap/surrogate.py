@@ -41,7 +41,7 @@ class Surrogate:
     - `extent`, `stride`: cells seen around a block, and cells of the block predicted at a time; one
       number, or one an axis.
     - `hidden`: random features; 0 gives the linear window model.
-    - `activation`: "squareplus", "softplus" (the paper's), "sin", "tanh".
+    - `activation`: "squareplus", "softplus" (the paper's), "sin", "tanh", "linear".
     - `noise`, `noise_form`: deviation of noise on the inputs, in units of their range, that the
       readout has to tolerate. "floor" adds it in closed form where the windows vary less than
       that, "isotropic" in closed form everywhere, "sampled" draws it as the paper does.
@@ -101,6 +101,7 @@ class Surrogate:
     moments_: lstsq.Moments
     last_: Pairs
     steady_: bool
+    noise_: float
     stepper_: Stepper
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -153,7 +154,10 @@ class Surrogate:
         return self
 
     def partial_fit(self, before, after, *, parameters=None, fields=None, progress=None) -> Surrogate:
-        """Learn from further pairs. Any split and any order give the answer of one batch."""
+        """Learn from further pairs. Any split and any order give the answer of one batch.
+
+        With `noise="auto"` the noise may grow after a batch, as the last trial forecast demands.
+        """
         if "stepper_" in self.__dict__ and "moments_" not in self.__dict__:
             raise NotFittedError(
                 "partial_fit: a model from a file has forgotten its training rows; fit it anew"
@@ -227,7 +231,7 @@ class Surrogate:
         probe = make_probe(pairs, self.seed)
         trial = tune(make_plans(given, pairs, probe), given, pairs, probe)
         self.plan_, self.cutter_, self.layer_ = trial.plan, trial.cutter, trial.layer
-        self.steady_ = trial.survived >= trial_steps(pairs)
+        self.noise_, self.steady_ = trial.plan.noise, trial.survived >= trial_steps(pairs)
         hidden = self.layer_.features.hidden
         self.moments_ = lstsq.init(hidden, self.cutter_.outputs, self.solver)
         self.__dict__.pop("stepper_", None)
@@ -258,7 +262,7 @@ class Surrogate:
         """Solve for the readout; noise that was not given grows until a trial forecast is steady."""
         auto = self.noise == "auto" and self.noise_form != "sampled"
         for factor in (1, 3, 10) if auto and self.steady_ else (1,):
-            noise = factor * self.plan_.noise
+            noise = factor * self.noise_
             weights = self.layer_.solve(self.moments_, noise)
             stepper = make_stepper(self.cutter_, self.layer_, weights, self.last_)
             if not auto or endurance(stepper, self.last_) >= trial_steps(self.last_):

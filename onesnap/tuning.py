@@ -26,7 +26,7 @@ NOISES = (1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2)  # tried in turn, in units of the 
 PAPER_NOISE = 1e-4
 PLENTY = 20  # windows for each hidden unit, from which on symmetric copies teach little more
 TRIAL_ROWS = 12_000
-TRIAL_CELLS = 5_000_000  # cells times steps of a trial forecast, at most
+TRIAL_CELLS = 5_000_000  # cells times steps of a trial forecast, unless that is under 50 steps
 SOUND = 20.0  # times the least held-out error that a trial may have to be chosen
 STEADY = 0.3  # by how many ranges a trial forecast may leave the training range
 
