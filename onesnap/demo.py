@@ -161,7 +161,13 @@ def _write(experiment: Experiment, metrics: dict, out: Path, force: bool, tell: 
             )
         else:
             drawn = plots.frames(
-                truth, forecast, experiment.times, length=system.length, rse=error, name=name
+                truth,
+                forecast,
+                experiment.times,
+                length=system.length,
+                rse=error,
+                moments=_moments(experiment, metrics["valid_time"]["model"]),
+                name=name,
             )
         pictures["picture"] = plots.png(drawn)
         tell("pictures", 1, total)
@@ -193,6 +199,14 @@ def _write(experiment: Experiment, metrics: dict, out: Path, force: bool, tell: 
     for key, content in contents.items():
         write_atomically(out / FILES[key], content, force=force)
     tell("pictures", total, total)
+
+
+def _moments(experiment: Experiment, valid: float) -> list[int] | None:
+    """Where to look: around the time at which the forecast ceases to be valid, if that is early."""
+    last, end = len(experiment.truth) - 1, round(valid / experiment.dt)
+    if 2 * end >= last:
+        return None
+    return sorted({0, end // 2, end, 2 * end, last})
 
 
 def _shown(system: System, states: np.ndarray) -> np.ndarray:

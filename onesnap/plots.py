@@ -76,17 +76,15 @@ def space_time(
     return figure
 
 
-def frames(
-    truth, forecast, times, *, length: float, rse, columns: int = 5, name: str = "u"
-) -> Figure:
-    """Truth, forecast and difference as rows of maps, at `columns` times spread evenly.
+def frames(truth, forecast, times, *, length: float, rse, moments=None, name: str = "u") -> Figure:
+    """Truth, forecast and difference as rows of maps, at five times or at those of `moments`.
 
     `truth` and `forecast` are `(time, channel, *space)` in two dimensions, or three, of which the
     middle slice is drawn; of several channels the first.
     """
     truth, forecast = _plane(truth), _plane(forecast)
     ended, difference = len(forecast), forecast - truth[: len(forecast)]
-    index = _spread(len(truth), columns)
+    index = _spread(len(truth), 5) if moments is None else list(moments)
     figure = Figure(figsize=(2.15 * len(index) + 1.2, 6.9), layout="constrained")
     grid = figure.subplots(3, len(index), sharex=True, sharey=True, squeeze=False)
     rows = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 import jax
@@ -25,12 +25,14 @@ class Forecast:
     `diverged_at` is the first step whose state was not finite or far outside the training range,
     or None; `states` ends before it. `left_range_at` is the first kept step at which a value lay
     outside the training range by more than a tenth of it: from there on the model extrapolates.
+    `excess` tells, for each state but the first, by how many training ranges it lies outside.
     """
 
     states: np.ndarray
     every: int = 1
     diverged_at: int | None = None
     left_range_at: int | None = None
+    excess: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
     @property
     def steps(self) -> np.ndarray:
@@ -43,12 +45,6 @@ def excess(stepper: Stepper, state: Float[AnyArray, "C ..."]) -> Float[AnyArray,
     scaled = stepper.scaling.shrink(stepper.scaling.centre(state)[0])
     outside = jnp.maximum(scaled - 1, -scaled)
     return jnp.max(jnp.where(jnp.isfinite(outside), outside, jnp.inf))
-
-
-def excess_of(stepper: Stepper, states: np.ndarray) -> np.ndarray:
-    """The excess of each of a batch of states."""
-    with jax.enable_x64(True):
-        return np.asarray(jax.vmap(lambda state: excess(stepper, state))(jnp.asarray(states)))
 
 
 def trajectory(
@@ -126,4 +122,5 @@ def _finish(states, outside, good: int, steps: int, every: int) -> Forecast:
         every=every,
         diverged_at=None if good == steps else good + 1,
         left_range_at=int((left[0] + 1) * every) if len(left) else None,
+        excess=outside[:kept],
     )

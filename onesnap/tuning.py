@@ -17,7 +17,7 @@ from .choices import Probe
 from .features import Context, draw
 from .planning import Plan
 from .readout import Layer
-from .rollout import excess_of, forecast
+from .rollout import forecast
 from .rows import Cutter, Pairs, join, principal
 from .scaling import Scaling, widen
 from .stepper import Stepper
@@ -167,7 +167,7 @@ def endurance(stepper: Stepper, pairs: Pairs) -> int:
     """For how many steps a forecast from the last state neither diverges nor wanders off."""
     steps = trial_steps(pairs)
     trial = forecast(stepper, pairs.after[-1:], steps, every=10)[0]
-    outside = np.flatnonzero(excess_of(stepper, trial.states) > STEADY)
+    outside = np.flatnonzero(trial.excess > STEADY)
     if len(outside):
-        return 10 * int(outside[0])
+        return 10 * int(outside[0] + 1)
     return steps if trial.diverged_at is None else trial.diverged_at

@@ -60,7 +60,7 @@ def test_a_positive_field_gets_a_sequential_colormap_and_the_difference_its_own(
 def test_frames_in_two_and_three_dimensions(space, kept):
     truth, forecast = waves(11, *space, channels=2), waves(11, *space, shift=0.2, channels=2)[:kept]
     times, error = np.arange(11) * 2.0, metrics.rse(forecast, truth)
-    figure = plots.frames(truth, forecast, times, length=5.0, rse=error, columns=4)
+    figure = plots.frames(truth, forecast, times, length=5.0, rse=error, moments=[0, 3, 7, 10])
     titles = [axes.get_title() for axes in figure.axes if axes.get_title()]
     assert [title.split("\n")[0] for title in titles] == ["t = 0", "t = 6", "t = 14", "t = 20"]
     assert sum("RSE" in title for title in titles) == (4 if kept == 11 else 2)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import onesnap as snap
-from onesnap.rollout import excess_of
+from onesnap.rollout import excess
 from onesnap.stepper import check_state
 
 
@@ -49,7 +49,7 @@ def test_nan_never_appears():
     forecast = model.rollout(np.full((1, 16), 0.5), 5)
     assert forecast.diverged_at == 1
     assert len(forecast.states) == 1
-    assert excess_of(model.stepper_, np.full((1, 1, 16), np.nan))[0] == np.inf
+    assert excess(model.stepper_, np.full((1, 16), np.nan)) == np.inf
 
 
 def test_members_of_a_batch_end_each_on_their_own():
