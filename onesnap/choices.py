@@ -23,7 +23,6 @@ JUDGE = 0.3  # a probe with a larger error, relative to what a step changes, pro
 EXTENTS = {1: (2, 4, 6, 8, 10), 2: (1, 2, 3, 4, 6), 3: (1, 2)}
 NEAR = 4.0  # an extent with more than so many times the least error is not tried
 STRIDES = {1: 4, 2: 4, 3: 1}
-DEGREE = 4  # in 3-D the window is reduced to as many directions as such a polynomial has terms
 POSITION = 4  # cosines an axis, where position matters
 
 
@@ -139,11 +138,32 @@ def find_stride(space: tuple[int, ...]) -> tuple[tuple[int, ...], str]:
     return (stride,) * len(space), f"the largest up to {most} that divides the grid"
 
 
-def find_rank(dimension: int, channels: int, hidden: int) -> tuple[int | None, str]:
-    """How many window directions to keep: all, but where random features read a cube's cells."""
-    if dimension < 3 or not hidden:
-        return None, "few enough cells"
-    return channels * math.comb(dimension + DEGREE, DEGREE), f"a polynomial of degree {DEGREE}"
+def list_windows(
+    space: tuple[int, ...], stride: tuple[int, ...], channels: int, near: list[int]
+) -> list[tuple[int, int | None]]:
+    """Pairs of (extent, rank) worth a trial; `near` are the extents whose probes did best.
+
+    Along a line all cells of the window are best. In a square or a cube most random features would
+    be spent on directions that hardly vary: there as many directions are kept as a polynomial has
+    terms, fewer of a wide window than of a narrow one, and all cells only of narrow ones.
+    """
+    dimension = len(space)
+    if dimension == 1:
+        return [(extent, None) for extent in near[:3]]
+
+    def terms(degree: int) -> int:
+        return channels * math.comb(dimension + degree, dimension)
+
+    if dimension == 2:
+        listed = [(6, terms(5)), (4, terms(5)), (2, terms(7)), *((e, None) for e in near[:2])]
+    else:
+        listed = [(2, terms(4)), (1, terms(4))]
+    fitting = [
+        (extent, rank)
+        for extent, rank in listed
+        if all(2 * extent + s <= n for n, s in zip(space, stride, strict=True))
+    ]
+    return fitting or [(near[0], None)]
 
 
 def find_mean(probe: Probe, stride: tuple[int, ...]) -> tuple[str, str]:

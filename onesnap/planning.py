@@ -103,11 +103,12 @@ def make_plans(given: Mapping[str, Any], pairs: Pairs, probe: Probe) -> list[Pla
     stride = settle("stride", given["stride"], lambda: choices.find_stride(pairs.space))
     stride = per_axis("stride", stride, dimension, 1)
     mean = settle("mean", given["mean"], lambda: choices.find_mean(probe, stride))
+    near: list[int] = []
     if given["extent"] == "auto":
-        extents = [(e,) * dimension for e in choices.rank_extents(probe, stride, mean)]
+        near = list(choices.rank_extents(probe, stride, mean))
+        extent = (near[0],) * dimension
     else:
-        extents = [per_axis("extent", given["extent"], dimension, 0)]
-    extent = extents[0]
+        extent = per_axis("extent", given["extent"], dimension, 0)
     check_grid(pairs.space, extent, stride)
 
     def find_context():
@@ -148,11 +149,17 @@ def make_plans(given: Mapping[str, Any], pairs: Pairs, probe: Probe) -> list[Pla
         activation=given["activation"],
         noise=given["noise"] if given["noise"] == "auto" else float(given["noise"]),
         noise_form=given["noise_form"],
-        rank=settle("rank", given["rank"], lambda: choices.find_rank(dimension, channels, hidden)),
+        rank=None if given["rank"] == "auto" else given["rank"],
         symmetry=group,
         context=int(context),
         mean=mean,
         seed=given["seed"],
         reasons=reasons,
     )
-    return [replace(whole, extent=extent) for extent in extents]
+    if given["extent"] != "auto" or not whole.hidden:
+        return [whole]
+    windows = choices.list_windows(pairs.space, stride, channels, near)
+    plans = [replace(whole, extent=(e,) * dimension, rank=rank) for e, rank in windows]
+    if given["rank"] == "auto":
+        return plans
+    return [replace(plan, rank=given["rank"]) for plan in plans]

@@ -22,10 +22,14 @@ from .rows import Cutter, Pairs, join, principal
 from .scaling import Scaling, widen
 from .stepper import Stepper
 
-NOISES = (1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2)  # tried in turn, in units of the range
+NOISES = {  # tried in turn, in units of the range; trials in the plane and in space cost more
+    1: (1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2),
+    2: (1e-4, 1e-3, 1e-2, 3e-2),
+    3: (1e-4, 1e-3, 1e-2, 3e-2),
+}
 PAPER_NOISE = 1e-4
 PLENTY = 20  # windows for each hidden unit, from which on symmetric copies teach little more
-TRIAL_ROWS = 12_000
+TRIAL_ROWS = 8_000
 TRIAL_CELLS = 5_000_000  # cells times steps of a trial forecast, unless that is under 50 steps
 SOUND = 20.0  # times the least held-out error that a trial may have to be chosen
 STEADY = 0.3  # by how many ranges a trial forecast may leave the training range
@@ -85,11 +89,14 @@ def tune(plans: list[Plan], given: Mapping[str, Any], pairs: Pairs, probe: Probe
     best = min(sound, key=lambda trial: (-trial.survived, trial.error))
     reasons = dict(best.plan.reasons)
     if len(plans) > 1:
-        ends = {t.plan.extent[0]: t for t in trials}  # the last trial of each extent
+        ends = {(t.plan.extent[0], t.plan.rank): t for t in trials}  # the last trial of each
         listed = ", ".join(
-            f"{extent}: {t.error / best.error:.2g} ({t.survived} steps)" for extent, t in ends.items()
+            f"{extent}{f'/{rank}' if rank else ''}: {t.error / best.error:.2g} ({t.survived})"
+            for (extent, rank), t in ends.items()
         )
-        reasons["extent"] = f"error on unseen windows relative to this one, steps survived: {listed}"
+        reasons["extent"] = f"relative error on unseen windows (steps survived): {listed}"
+        if given["rank"] == "auto":
+            reasons["rank"] = "as the extent, which is listed with it"
     if best.plan.noise_form != "sampled" and given["noise"] == "auto":
         steady = best.survived >= trial_steps(pairs)
         reasons["noise"] = (
@@ -102,7 +109,7 @@ def tune(plans: list[Plan], given: Mapping[str, Any], pairs: Pairs, probe: Probe
 
 def _try(plan: Plan, given: Mapping[str, Any], pairs: Pairs, probe: Probe) -> list[Trial]:
     """Fit the plan to a part of the windows, with growing noise until its forecast is steady."""
-    noises = NOISES if plan.noise == "auto" else (plan.noise,)
+    noises = NOISES[len(plan.stride)] if plan.noise == "auto" else (plan.noise,)
     if plan.noise_form == "sampled" and plan.noise == "auto":
         noises = (PAPER_NOISE,)
         plan = replace(plan, reasons={**plan.reasons, "noise": "the paper's"})
