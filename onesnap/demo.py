@@ -99,7 +99,8 @@ def _fit(experiment: Experiment, pair: np.ndarray, tell: Progress) -> None:
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        model = Surrogate(seed=experiment.seed).fit(pair[:1], pair[1:], progress=partly)
+        model = Surrogate(seed=experiment.seed, dtype=experiment.dtype)
+        model.fit(pair[:1], pair[1:], progress=partly)
     experiment.model = model
     experiment.warnings += [str(warning.message) for warning in caught]
     tell("fit", 1, 1)
@@ -125,6 +126,7 @@ def _compare(experiment: Experiment, pair: np.ndarray, tell: Progress) -> None:
         context=plan.context,
         rank=None,
         seed=plan.seed,
+        dtype=experiment.dtype,
     ).fit(pair[:1], pair[1:])
     tell("compare", 1, 3)
     _forecast(experiment, "linear", linear)
