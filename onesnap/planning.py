@@ -159,7 +159,6 @@ def make_plans(given: Mapping[str, Any], pairs: Pairs, probe: Probe) -> list[Pla
     if given["extent"] != "auto" or not whole.hidden:
         return [whole]
     windows = choices.list_windows(pairs.space, stride, channels, near)
-    plans = [replace(whole, extent=(e,) * dimension, rank=rank) for e, rank in windows]
-    if given["rank"] == "auto":
-        return plans
-    return [replace(plan, rank=given["rank"]) for plan in plans]
+    if given["rank"] != "auto":
+        windows = dict.fromkeys((extent, given["rank"]) for extent, _ in windows)
+    return [replace(whole, extent=(e,) * dimension, rank=rank) for e, rank in windows]

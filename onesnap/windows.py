@@ -47,12 +47,13 @@ def check_grid(space: Sequence[int], extent: Sequence[int], stride: Sequence[int
             )
 
 
-def pad(state, extent: Sequence[int], boundary: str = "periodic"):
-    """Put `extent` cells of what lies beyond the boundary around `(channel, *space)`."""
+def pad(state, extent: Sequence[int], boundary: str = "periodic", more: Sequence[int] | None = None):
+    """Put `extent` cells of what lies beyond the boundary around a state, `more` of them behind."""
     if boundary not in BOUNDARIES:
         raise ValueError(f"boundary: expected one of {sorted(BOUNDARIES)}, got {boundary!r}")
     numpy = np if isinstance(state, np.ndarray) else jnp
-    widths = [(0, 0), *((reach, reach) for reach in extent)]
+    more = (0,) * len(extent) if more is None else more
+    widths = [(0, 0), *((reach, reach + m) for reach, m in zip(extent, more, strict=True))]
     return numpy.pad(state, widths, mode=BOUNDARIES[boundary])
 
 
@@ -106,8 +107,7 @@ def every(
 
     The window at cell i covers i - extent … i + stride - 1 + extent, its block starts at i.
     """
-    widths = [(0, 0)] + [(r, r + s - 1) for r, s in zip(extent, stride, strict=True)]
-    padded = np.pad(state, widths, mode=BOUNDARIES[boundary])
+    padded = pad(state, extent, boundary, more=[step - 1 for step in stride])
     axes = tuple(range(1, state.ndim))
     sides = tuple(2 * r + s for r, s in zip(extent, stride, strict=True))
     view = np.lib.stride_tricks.sliding_window_view(padded, sides, axes)
