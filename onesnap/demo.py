@@ -26,6 +26,7 @@ Progress = Callable[[str, int, int], object]
 
 STAGES = ("simulate", "fit", "forecast", "compare", "pictures")
 FRAMES = 100  # states kept of fields in two or three dimensions, about
+ENOUGH = 50_000  # rows for the linear model, which has a few hundred weights
 UNSEEN = 4  # pairs from the middle of the truth, for the one-step errors
 
 
@@ -125,6 +126,7 @@ def _compare(experiment: Experiment, pair: np.ndarray, tell: Progress) -> None:
         symmetry=plan.symmetry,
         context=plan.context,
         rank=None,
+        windows=max(1, ENOUGH // len(plan.symmetry)),
         seed=plan.seed,
         dtype=experiment.dtype,
     ).fit(pair[:1], pair[1:])

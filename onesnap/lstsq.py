@@ -20,6 +20,8 @@ from threadpoolctl import ThreadpoolController
 
 SOLVERS = ("normal", "qr")
 
+NOVEL = 1e6  # squared length, in units of the rows seen so far, from which on a block is news
+
 # Factorisations gain nothing from a second thread, and crawl when another program holds its core.
 _one_thread = ThreadpoolController().wrap(limits=1, user_api="blas")
 
@@ -47,13 +49,13 @@ def update(moments: Moments, features, targets, slopes=None) -> Moments:
     """Add a block of rows; `slopes` are needed only for closed-form noise."""
     block = np.concatenate([features, targets], axis=1, dtype=np.float64)
     if moments.solver == "normal":
-        factor = moments.factor + block.T @ block
+        factor = moments.factor + _gram(block)
     else:
-        factor = _triangle(np.concatenate([moments.factor, block]))
+        factor = _grow(moments.factor, moments.rows, block)
     total = moments.slopes
     if slopes is not None:
         slopes = np.asarray(slopes, np.float64)
-        total = total + slopes.T @ slopes
+        total = total + _gram(slopes)
     return replace(moments, rows=moments.rows + len(block), factor=factor, slopes=total)
 
 
@@ -109,6 +111,39 @@ def residual(moments: Moments, readout: np.ndarray) -> float:
     else:
         square = np.sum((moments.factor @ stacked) ** 2)
     return float(np.sqrt(max(square, 0.0) / (moments.rows * (len(moments.factor) - hidden))))
+
+
+def _gram(rows: np.ndarray) -> np.ndarray:
+    """rowsᵀ rows, at half the cost of a general product."""
+    upper = scipy.linalg.blas.dsyrk(1.0, rows.T)
+    return upper + np.triu(upper, 1).T
+
+
+def _grow(factor: np.ndarray, rows: int, block: np.ndarray) -> np.ndarray:
+    """The triangular factor R of `rows` rows with a block B of further ones below.
+
+    Where R has seen enough rows, the rows B R⁻¹ are about uncorrelated, so that the Cholesky factor
+    of I + (B R⁻¹)ᵀ B R⁻¹ loses no digits though that of Bᵀ B would lose all: the accuracy of a QR
+    factorisation for about the cost of the Gram matrix.
+    """
+    size = block.shape[1]
+    if rows < 2 * size:
+        first, block = block[: 2 * size], block[2 * size :]
+        factor = _triangle(np.concatenate([factor, first]))
+    if not len(block):
+        return factor
+    if np.diag(factor).all():
+        whitened = scipy.linalg.blas.dtrsm(1.0, factor, block.T, trans_a=1)
+        gram = scipy.linalg.blas.dsyrk(1.0, whitened)
+        gram[np.diag_indices(size)] += 1.0
+        if np.max(np.diag(gram)) < NOVEL:  # also false for NaN
+            return np.triu(scipy.linalg.blas.dtrmm(1.0, _cholesky(gram), factor))
+    return _triangle(np.concatenate([factor, block]))
+
+
+@_one_thread
+def _cholesky(gram: np.ndarray) -> np.ndarray:
+    return scipy.linalg.cholesky(gram, check_finite=False)
 
 
 @_one_thread

@@ -76,7 +76,13 @@ def trajectory(
 
 @partial(jax.jit, static_argnames=("kept", "every"))
 def _batch(stepper, states, kept, every):
-    return jax.vmap(lambda state: trajectory(stepper, state, kept, every))(states)
+    def one(state):
+        return trajectory(stepper, state, kept, every)
+
+    # A single forecast that diverges stops there; a vmapped one computes on and discards.
+    if len(states) == 1:
+        return jax.tree.map(lambda leaf: leaf[None], one(states[0]))
+    return jax.vmap(one)(states)
 
 
 def forecast(

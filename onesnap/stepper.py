@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -11,7 +13,9 @@ from jaxtyping import Float
 from .features import Context, Features
 from .scaling import Scaling
 from .symmetry import Group
-from .windows import AnyArray, check_grid, glue, tile
+from .windows import AnyArray, check_grid, glue, pad, tile
+
+BLOCK = 4096  # windows at a time: their hidden units stay in the cache, and memory stays bounded
 
 
 class Stepper(eqx.Module):
@@ -40,13 +44,30 @@ class Stepper(eqx.Module):
         inputs, told = self.scaling.shrink(field), self.context
         if told.fields.shape[0]:
             inputs = jnp.concatenate([inputs, told.shrink_fields(told.fields)])
-        cells = tile(inputs, self.extent, self.stride, self.boundary)
+        padded = pad(inputs, self.extent, self.boundary)
         place = told.place(state.shape[1:], self.stride, self.stride).astype(state.dtype)
         parameters = told.shrink_parameters(told.parameters)
         parameters = jnp.broadcast_to(parameters, (*place.shape[:-1], *parameters.shape))
         context = jnp.concatenate([place, parameters], axis=-1)
-        blocks = self.features(cells, context) @ self.readout
-        return self.scaling.restore(glue(blocks, self.channels, self.stride), mean)
+        return self.scaling.restore(self._blocks(padded, context), mean)
+
+    def _blocks(self, padded, context):
+        """The field a step later from padded inputs, some rows of windows at a time."""
+        tiles, reach, step = context.shape[:-1], self.extent[0], self.stride[0]
+        most = max(1, BLOCK * tiles[0] // math.prod(tiles))
+        rows = next(rows for rows in range(min(most, tiles[0]), 0, -1) if tiles[0] % rows == 0)
+
+        def predict(first):
+            """What `rows` rows of windows from `first` on predict."""
+            seen = jax.lax.dynamic_slice_in_dim(padded, first * step, rows * step + 2 * reach, 1)
+            told = jax.lax.dynamic_slice_in_dim(context, first, rows, 0)
+            hidden = self.features(tile(seen, self.extent, self.stride), told)
+            return glue(hidden @ self.readout, self.channels, self.stride)
+
+        if rows == tiles[0]:
+            return predict(0)
+        slabs = jax.lax.map(predict, jnp.arange(0, tiles[0], rows))
+        return jnp.moveaxis(slabs, 0, 1).reshape(self.channels, -1, *slabs.shape[3:])
 
     def bind(self, parameters=None, fields=None) -> Stepper:
         """The same stepper for other parameters `(P,)` or context fields `(F, *space)`."""

@@ -231,7 +231,7 @@ class Surrogate:
         probe = make_probe(pairs, self.seed)
         trial = tune(make_plans(given, pairs, probe), given, pairs, probe)
         self.plan_, self.cutter_, self.layer_ = trial.plan, trial.cutter, trial.layer
-        self.noise_, self.steady_ = trial.plan.noise, trial.survived >= trial_steps(pairs)
+        self.noise_, self.steady_ = trial.plan.noise, (trial.survived or 0) >= trial_steps(pairs)
         hidden = self.layer_.features.hidden
         self.moments_ = lstsq.init(hidden, self.cutter_.outputs, self.solver)
         self.__dict__.pop("stepper_", None)

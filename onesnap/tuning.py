@@ -7,7 +7,7 @@ never visits predicts every held-out window well, and blows up when it is fed it
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -68,50 +68,88 @@ def make_cutter(plan: Plan, given: Mapping[str, Any], pairs: Pairs) -> Cutter:
 
 @dataclass(frozen=True)
 class Trial:
-    """A plan with everything settled, and how it did."""
+    """A plan with everything settled, and how it did; `survived` is None before its forecast."""
 
     plan: Plan
     cutter: Cutter
     layer: Layer
-    error: float
-    survived: int
+    error: float = np.nan
+    survived: int | None = None
+
+
+@dataclass
+class Candidate:
+    """A plan fitted to a part of the windows, and the noises it has still to be tried with."""
+
+    plan: Plan
+    cutter: Cutter
+    layer: Layer
+    moments: lstsq.Moments
+    values: np.ndarray  # features of the held-out windows
+    targets: np.ndarray
+    noises: list[float]
+    readout: np.ndarray = field(init=False)
+    error: float = field(init=False)
+
+    def __post_init__(self):
+        self.readout = self.layer.solve(self.moments, self.noises[0])
+        self.error = float(np.sqrt(np.mean((self.values @ self.readout - self.targets) ** 2)))
+
+    def run(self, pairs: Pairs) -> Trial:
+        """Forecast with the present noise."""
+        survived = endurance(make_stepper(self.cutter, self.layer, self.readout, pairs), pairs)
+        plan = replace(self.plan, noise=self.noises[0])
+        return Trial(plan, self.cutter, self.layer, self.error, survived)
+
+    def calmer(self) -> list[Candidate]:
+        """The same with the next noise, if there is one."""
+        return [replace(self, noises=self.noises[1:])] if self.noises[1:] else []
 
 
 def tune(plans: list[Plan], given: Mapping[str, Any], pairs: Pairs, probe: Probe) -> Trial:
-    """Settle extent and noise: of the steady trials, the one with the least held-out error."""
+    """Settle extent, rank and noise: the least held-out error with which a forecast is steady.
+
+    The candidate with the least error is tried first; one that fails goes back with more noise.
+    """
     if len(plans) == 1 and plans[0].noise != "auto":
         cutter = make_cutter(plans[0], given, pairs)
-        return Trial(plans[0], cutter, make_layer(plans[0], cutter, pairs), np.nan, 0)
-    trials = [trial for plan in plans for trial in _try(plan, given, pairs, probe)]
+        return Trial(plans[0], cutter, make_layer(plans[0], cutter, pairs))
+    waiting = [_candidate(plan, given, pairs, probe) for plan in plans]
+    least = {(c.plan.extent[0], c.plan.rank): c.error for c in waiting}
     # What survives by flattening everything is no forecast: errors must be near the least one.
-    least = min(trial.error for trial in trials)
-    sound = [trial for trial in trials if trial.error <= SOUND * least]
-    best = min(sound, key=lambda trial: (-trial.survived, trial.error))
+    enough, trials = SOUND * min(least.values()), []
+    while waiting and not (trials and trials[-1].survived >= trial_steps(pairs)):
+        candidate = min(waiting, key=lambda c: c.error)
+        waiting.remove(candidate)
+        if trials and candidate.error > enough:
+            break
+        trials.append(candidate.run(pairs))
+        waiting += candidate.calmer()
+    best = min(trials, key=lambda trial: (-trial.survived, trial.error))
     reasons = dict(best.plan.reasons)
     if len(plans) > 1:
-        ends = {(t.plan.extent[0], t.plan.rank): t for t in trials}  # the last trial of each
+        base = min(least.values())
         listed = ", ".join(
-            f"{extent}{f'/{rank}' if rank else ''}: {t.error / best.error:.2g} ({t.survived})"
-            for (extent, rank), t in ends.items()
+            f"{extent}{f'/{rank}' if rank else ''}: {error / base:.2g}"
+            for (extent, rank), error in least.items()
         )
-        reasons["extent"] = f"relative error on unseen windows (steps survived): {listed}"
+        reasons["extent"] = f"error on unseen windows, with the least noise: {listed}"
         if given["rank"] == "auto":
             reasons["rank"] = "as the extent, which is listed with it"
     if best.plan.noise_form != "sampled" and given["noise"] == "auto":
-        steady = best.survived >= trial_steps(pairs)
         reasons["noise"] = (
             "the least tried with which a trial forecast stays in range"
-            if steady
+            if best.survived >= trial_steps(pairs)
             else f"none kept a trial forecast in range; with this one it lasts {best.survived} steps"
         )
     return replace(best, plan=replace(best.plan, reasons=reasons))
 
 
-def _try(plan: Plan, given: Mapping[str, Any], pairs: Pairs, probe: Probe) -> list[Trial]:
-    """Fit the plan to a part of the windows, with growing noise until its forecast is steady."""
-    noises = NOISES[len(plan.stride)] if plan.noise == "auto" else (plan.noise,)
+def _candidate(plan: Plan, given: Mapping[str, Any], pairs: Pairs, probe: Probe) -> Candidate:
+    """Fit the plan to a part of the windows."""
+    noises = list(NOISES[len(plan.stride)]) if plan.noise == "auto" else [plan.noise]
     if plan.noise_form == "sampled" and plan.noise == "auto":
-        noises = (PAPER_NOISE,)
+        noises = [PAPER_NOISE]
         plan = replace(plan, reasons={**plan.reasons, "noise": "the paper's"})
     cutter = make_cutter(replace(plan, noise=noises[0]), given, pairs)
     layer = make_layer(plan, cutter, pairs)
@@ -128,15 +166,7 @@ def _try(plan: Plan, given: Mapping[str, Any], pairs: Pairs, probe: Probe) -> li
     moments = lstsq.init(layer.features.hidden, cutter.outputs)
     moments = readout.absorb(moments, layer.features, [rows])
     values, _ = readout.evaluate(layer.features, test[0], test[1])
-    trials = []
-    for noise in noises:
-        weights = layer.solve(moments, noise)
-        survived = endurance(make_stepper(cutter, layer, weights, pairs), pairs)
-        error = float(np.sqrt(np.mean((values @ weights - test[2]) ** 2)))
-        trials.append(Trial(replace(plan, noise=noise), cutter, layer, error, survived))
-        if survived >= trial_steps(pairs):
-            break
-    return trials
+    return Candidate(plan, cutter, layer, moments, values, test[2], noises)
 
 
 def make_layer(plan: Plan, cutter: Cutter, pairs: Pairs) -> Layer:

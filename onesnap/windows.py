@@ -58,31 +58,23 @@ def pad(state, extent: Sequence[int], boundary: str = "periodic", more: Sequence
 
 
 def tile(
-    state: Float[AnyArray, "C ..."],
-    extent: Sequence[int],
-    stride: Sequence[int],
-    boundary: str = "periodic",
+    padded: Float[AnyArray, "C ..."], extent: Sequence[int], stride: Sequence[int]
 ) -> Float[AnyArray, "*tiles cells"]:
-    """The flattened windows that tile a field, `(*tiles, channel · cells)`.
+    """The flattened windows that tile a padded field, `(*tiles, channel · cells)`.
 
-    Strided slices stacked last: on the CPU several times faster than patch or gather primitives.
+    Strided slices, stacked an axis at a time: on the CPU several times faster than patch or gather
+    primitives, and with few enough slices to compile quickly.
     """
-    padded = pad(state, extent, boundary)
-    sides = [2 * reach + step for reach, step in zip(extent, stride, strict=True)]
-    slices = [
-        padded[
-            (
-                channel,
-                *(
-                    slice(offset, offset + points, step)
-                    for offset, points, step in zip(offsets, state.shape[1:], stride, strict=True)
-                ),
-            )
+    dimension, windows = len(stride), jnp.asarray(padded)
+    for axis in reversed(range(dimension)):
+        side, end = 2 * extent[axis] + stride[axis], padded.shape[1 + axis]
+        slices = [
+            jax.lax.slice_in_dim(windows, first, end - side + 1 + first, stride[axis], 1 + axis)
+            for first in range(side)
         ]
-        for channel in range(state.shape[0])
-        for offsets in np.ndindex(*sides)
-    ]
-    return jnp.stack(slices, axis=-1)
+        windows = jnp.stack(slices, axis=1 + dimension)
+    windows = jnp.moveaxis(windows, 0, dimension)
+    return windows.reshape(*windows.shape[:dimension], -1)
 
 
 def glue(blocks: Float[AnyArray, "*tiles cells"], channels: int, stride: Sequence[int]):

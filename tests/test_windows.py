@@ -23,7 +23,7 @@ def layouts(draw):
 def test_gluing_the_middles_of_windows_gives_the_field_back(layout):
     channels, space, extent, stride = layout
     state = np.random.default_rng(0).normal(size=(channels, *space)).astype(np.float32)
-    cells = np.asarray(tile(state, extent, stride))
+    cells = np.asarray(tile(pad(state, extent), extent, stride))
     tiles = cells.shape[: len(space)]
     sides = [2 * r + s for r, s in zip(extent, stride, strict=True)]
     windows = cells.reshape(*tiles, channels, *sides)
@@ -39,7 +39,7 @@ def test_tiling_windows_are_some_of_those_at_every_cell(layout):
     anywhere = every(state, extent, stride)
     assert anywhere.shape[: len(space)] == space
     some = anywhere[tuple(slice(None, None, s) for s in stride)]
-    tiled = np.asarray(tile(state, extent, stride))
+    tiled = np.asarray(tile(pad(state, extent), extent, stride))
     np.testing.assert_array_equal(some.reshape(tiled.shape), tiled)
 
 
