@@ -117,18 +117,14 @@ def make_cutter(
 ) -> Cutter:
     """A cutter with the ranges of these pairs, as the group moves them."""
     group = trivial(len(stride), ("scalar",) * pairs.before.shape[1]) if group is None else group
-    low, high = range_of(pairs.before, mean)
-    for element in group.elements:
-        matrix = element.channel_matrix(group.fields)
-        ends = np.stack([matrix @ low, matrix @ high])
-        low, high = np.minimum(low, ends.min(axis=0)), np.maximum(high, ends.max(axis=0))
+    scaling = Scaling(*widen(*range_of(pairs.before, mean)), mean).cover(group)
     fields = range_of(pairs.fields, "keep") if pairs.fields.shape[1] else (np.zeros(0),) * 2
     beside = widen(
         np.concatenate([pairs.parameters.min(axis=0), fields[0]]),
         np.concatenate([pairs.parameters.max(axis=0), fields[1]]),
     )
     context = Context(position, low=beside[0], high=beside[1])
-    return Cutter(extent, stride, Scaling(*widen(low, high), mean), group, context, **more)
+    return Cutter(extent, stride, scaling, group, context, **more)
 
 
 def find_stride(space: tuple[int, ...]) -> tuple[tuple[int, ...], str]:

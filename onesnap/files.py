@@ -94,6 +94,7 @@ def save(path, stepper: Stepper, params: dict, plan: Plan, *, force: bool = Fals
         "version": VERSION,
         "activation": stepper.features.activation,
         "mean": stepper.scaling.mean,
+        "margin": stepper.scaling.margin,
         "position": stepper.context.position,
         "extent": stepper.extent,
         "stride": stepper.stride,
@@ -166,7 +167,8 @@ def _check_tensors(tensors: dict[str, np.ndarray]) -> None:
 def _assemble(settings: dict, tensors: dict[str, np.ndarray]) -> tuple[Stepper, dict, Plan]:
     """Build the parts, after checking that their sizes fit together."""
     basis, weights = tensors.get("features.basis"), tensors["features.weights"]
-    scaling = Scaling(tensors["scaling.low"], tensors["scaling.high"], settings["mean"])
+    ends = tensors["scaling.low"], tensors["scaling.high"]
+    scaling = Scaling(*ends, settings["mean"], settings["margin"])
     context = Context(
         settings["position"],
         *(tensors[f"context.{name}"] for name in ("parameters", "fields", "low", "high")),

@@ -22,6 +22,8 @@ SOLVERS = ("normal", "qr")
 
 NOVEL = 1e6  # squared length, in units of the rows seen so far, from which on a block is news
 
+_syrk, _trsm, _trmm = scipy.linalg.get_blas_funcs(("syrk", "trsm", "trmm"))
+
 # Factorisations gain nothing from a second thread, and crawl when another program holds its core.
 _one_thread = ThreadpoolController().wrap(limits=1, user_api="blas")
 
@@ -115,7 +117,7 @@ def residual(moments: Moments, readout: np.ndarray) -> float:
 
 def _gram(rows: np.ndarray) -> np.ndarray:
     """rowsᵀ rows, at half the cost of a general product."""
-    upper = scipy.linalg.blas.dsyrk(1.0, rows.T)
+    upper = _syrk(1.0, rows.T)
     return upper + np.triu(upper, 1).T
 
 
@@ -133,11 +135,11 @@ def _grow(factor: np.ndarray, rows: int, block: np.ndarray) -> np.ndarray:
     if not len(block):
         return factor
     if np.diag(factor).all():
-        whitened = scipy.linalg.blas.dtrsm(1.0, factor, block.T, trans_a=1)
-        gram = scipy.linalg.blas.dsyrk(1.0, whitened)
+        whitened = _trsm(1.0, factor, block.T, trans_a=1)
+        gram = _syrk(1.0, whitened)
         gram[np.diag_indices(size)] += 1.0
         if np.max(np.diag(gram)) < NOVEL:  # also false for NaN
-            return np.triu(scipy.linalg.blas.dtrmm(1.0, _cholesky(gram), factor))
+            return np.triu(_trmm(1.0, _cholesky(gram), factor))
     return _triangle(np.concatenate([factor, block]))
 
 

@@ -19,6 +19,7 @@ _COMMON = {
     "symmetry": None,
     "averaging": None,
     "scaling": "range",
+    "margin": None,
 }
 
 

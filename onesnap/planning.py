@@ -84,6 +84,9 @@ def check_settings(given: Mapping[str, Any]) -> None:
     noise = given["noise"]
     number = isinstance(noise, int | float | np.number) and bool(0 <= noise < np.inf)
     _expect("noise", noise, noise == "auto" or number, "a deviation of at least 0, or 'auto'")
+    margin = given["margin"]
+    number = isinstance(margin, int | float | np.number) and bool(0 <= margin < np.inf)
+    _expect("margin", margin, margin is None or number, "a number of at least 0, or None")
     fine = isinstance(given["symmetry"], Group) or given["symmetry"] in (None, "auto")
     _expect("symmetry", given["symmetry"], fine, "a Group (as of onesnap.symmetry), None or 'auto'")
     fine = isinstance(given["averaging"], Group) or given["averaging"] is None

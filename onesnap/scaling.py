@@ -6,10 +6,13 @@ kept as it is, removed and added back (equations that only know differences), or
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import equinox as eqx
 import numpy as np
 from jaxtyping import Float
 
+from .symmetry import Group
 from .windows import AnyArray
 
 MEANS = ("keep", "remove", "conserve")
@@ -21,11 +24,16 @@ def spatial_mean(state):
 
 
 class Scaling(eqx.Module):
-    """The affine range of each channel, and what happens to the mean."""
+    """The affine range of each channel, what happens to the mean, and what to values outside.
+
+    A network extrapolates to anything, and a forecast that is fed its own extrapolations runs away.
+    A value outside the range by more than `margin` ranges is therefore seen as one at that limit.
+    """
 
     low: Float[AnyArray, " C"]
     high: Float[AnyArray, " C"]
     mean: str = eqx.field(static=True, default="keep")
+    margin: float | None = eqx.field(static=True, default=None)
 
     def __check_init__(self):
         if self.mean not in MEANS:
@@ -49,10 +57,23 @@ class Scaling(eqx.Module):
         low, width = self._columns(state.ndim)
         return (state - low) / width
 
+    def limit(self, shrunk):
+        """Values in units of the range, none farther outside than the margin."""
+        return shrunk if self.margin is None else shrunk.clip(-self.margin, 1 + self.margin)
+
     def expand(self, state):
         """Undo `shrink`."""
         low, width = self._columns(state.ndim)
         return state * width + low
+
+    def cover(self, group: Group) -> Scaling:
+        """The same with ranges that hold the images of these ranges under a group."""
+        low, high = self.low, self.high
+        for element in group.elements:
+            matrix = element.channel_matrix(group.fields)
+            ends = np.stack([matrix @ self.low, matrix @ self.high])
+            low, high = np.minimum(low, ends.min(axis=0)), np.maximum(high, ends.max(axis=0))
+        return replace(self, low=low, high=high)
 
     def _columns(self, ndim: int):
         shape = (-1, *(1,) * (ndim - 1))

@@ -41,7 +41,7 @@ class Stepper(eqx.Module):
         check_state(self, state)
         self = jax.tree.map(lambda leaf: jnp.asarray(leaf, state.dtype), self)
         field, mean = self.scaling.centre(state)
-        inputs, told = self.scaling.shrink(field), self.context
+        inputs, told = self.scaling.limit(self.scaling.shrink(field)), self.context
         if told.fields.shape[0]:
             inputs = jnp.concatenate([inputs, told.shrink_fields(told.fields)])
         padded = pad(inputs, self.extent, self.boundary)
@@ -115,10 +115,14 @@ def average(stepper: Stepper, group: Group) -> Stepper:
     sign[:, channels * cells :] *= element_sign
     out_source, out_sign = group.on_windows((channels, *stepper.stride))
 
-    low = np.repeat(np.concatenate([stepper.scaling.low, np.zeros(extras)]), cells)
-    width = np.repeat(
-        np.concatenate([stepper.scaling.high - stepper.scaling.low, np.ones(extras)]), cells
-    )
+    def columns(scaling: Scaling):
+        low = np.concatenate([scaling.low, np.zeros(extras)])
+        high = np.concatenate([scaling.high, np.ones(extras)])
+        return np.repeat(low, cells), np.repeat(high - low, cells)
+
+    # Limits at which values are cut must be the same for a state and its images.
+    old, new = stepper.scaling, stepper.scaling.cover(group)
+    (low, width), (new_low, new_width) = columns(old), columns(new)
     full, bias = stepper.features.cell_weights(), np.asarray(stepper.features.bias)
     window, beside = full[: len(low)], full[len(low) :]
     weights, biases, readouts = [], [], []
@@ -126,9 +130,9 @@ def average(stepper: Stepper, group: Group) -> Stepper:
         # Cell i of g z holds sign·z[source]; written in scaled cells this is affine in them.
         scaled = window / width[:, None]
         moved = np.zeros_like(window)
-        moved[source[g]] = scaled * sign[g][:, None] * width[source[g]][:, None]
+        moved[source[g]] = scaled * sign[g][:, None] * new_width[source[g]][:, None]
         weights.append(np.concatenate([moved, beside]))
-        biases.append(bias + scaled.T @ (sign[g] * low[source[g]] - low))
+        biases.append(bias + scaled.T @ (sign[g] * new_low[source[g]] - low))
         undone = np.zeros_like(stepper.readout)
         undone[:, out_source[g]] = np.asarray(stepper.readout) * out_sign[g]
         readouts.append(undone / len(group))
@@ -136,5 +140,7 @@ def average(stepper: Stepper, group: Group) -> Stepper:
         None, np.concatenate(weights, 1), np.concatenate(biases), stepper.features.activation
     )
     return eqx.tree_at(
-        lambda s: (s.features, s.readout), stepper, (features, np.concatenate(readouts))
+        lambda s: (s.scaling, s.features, s.readout),
+        stepper,
+        (new, features, np.concatenate(readouts)),
     )

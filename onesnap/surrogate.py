@@ -50,6 +50,8 @@ class Surrogate:
     - `averaging`: the Group over which predictions are averaged, or None.
     - `context`: number of positional cosines an axis, 0 for none.
     - `scaling`: "range" (that of the training states), or `(low, high)`.
+    - `margin`: a value outside the training range by more than so many ranges is taken as one at
+      that limit, so that no forecast runs away; None extrapolates.
     - `mean`: "keep", "remove" (set aside before a step and added back), "conserve" (exactly).
     - `solver`: "qr" (all digits) or "normal" (the paper's normal equations).
     - `windows`: how many windows of each pair are used; None for all of them.
@@ -70,6 +72,7 @@ class Surrogate:
         averaging: Group | None = None,
         context: int | str = "auto",
         scaling: Any = "range",
+        margin: float | None = 0.1,
         mean: str = "auto",
         solver: str = "qr",
         windows: int | None = None,
@@ -88,6 +91,7 @@ class Surrogate:
         self.averaging = averaging
         self.context = context
         self.scaling = scaling
+        self.margin = margin
         self.mean = mean
         self.solver = solver
         self.windows = windows

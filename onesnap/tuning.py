@@ -51,8 +51,9 @@ def make_cutter(plan: Plan, given: Mapping[str, Any], pairs: Pairs) -> Cutter:
         noise=float(plan.noise) if plan.noise_form == "sampled" else 0.0,
         seed=plan.seed,
     )
+    margin = given["margin"] if plan.hidden else None  # a linear model stays linear
     if isinstance(given["scaling"], str) and given["scaling"] == "range":
-        return cutter
+        return replace(cutter, scaling=replace(cutter.scaling, margin=margin))
     try:
         low, high = (np.broadcast_to(end, len(cutter.scaling.low)) for end in given["scaling"])
         fine = bool(np.all(low < high))
@@ -63,7 +64,7 @@ def make_cutter(plan: Plan, given: Mapping[str, Any], pairs: Pairs) -> Cutter:
             "scaling: expected 'range', or (low, high) with low < high, each a number or one a "
             f"channel, got {given['scaling']!r}"
         )
-    return replace(cutter, scaling=Scaling(*widen(low, high), plan.mean))
+    return replace(cutter, scaling=Scaling(*widen(low, high), plan.mean, margin))
 
 
 @dataclass(frozen=True)

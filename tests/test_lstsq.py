@@ -111,3 +111,28 @@ def test_bad_input_is_named():
         lstsq.solve(lstsq.init(2, 1))
     with pytest.raises(ValueError, match="moments: only moments of the same solver and sizes"):
         lstsq.merge(lstsq.init(2, 1), lstsq.init(3, 1))
+
+
+def test_growing_a_factor_is_as_accurate_as_factorising_all_rows_at_once():
+    # Singular values down to 1e-12: the Gram matrix of these rows has lost the smallest ones.
+    random = np.random.default_rng(0)
+    rows = random.normal(size=(600, 20)) * np.logspace(0, -12, 20) @ random.normal(size=(20, 20))
+    moments = lstsq.init(16, 4)
+    for part in np.split(rows, 6):
+        moments = lstsq.update(moments, part[:, :16], part[:, 16:])
+    expected = np.linalg.svd(rows[:, :16], compute_uv=False)
+    found = np.linalg.svd(moments.factor[:16, :16], compute_uv=False)
+    np.testing.assert_allclose(found, expected, rtol=1e-3)
+    gram = np.sqrt(np.abs(np.linalg.eigvalsh(rows[:, :16].T @ rows[:, :16])))[::-1]
+    assert abs(gram[-1] / expected[-1] - 1) > 1
+
+
+def test_a_block_unlike_all_before_is_factorised_whole():
+    random = np.random.default_rng(0)
+    old = random.normal(size=(100, 6)) * [1, 1, 1, 1, 1, 1e-9]
+    new = random.normal(size=(100, 6))
+    moments = lstsq.init(4, 2)
+    for part in (old, new):
+        moments = lstsq.update(moments, part[:, :4], part[:, 4:])
+    rows = np.concatenate([old, new])
+    np.testing.assert_allclose(moments.factor.T @ moments.factor, rows.T @ rows, atol=1e-12)

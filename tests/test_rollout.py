@@ -16,11 +16,12 @@ def strict():
         yield
 
 
-def growing(factor: float) -> snap.Surrogate:
+def growing(factor: float, **more) -> snap.Surrogate:
     """A model of u → factor · u, whose fate is known."""
     before = np.random.default_rng(0).uniform(-1, 1, (2, 1, 16))
     settings = {"hidden": 0, "extent": 0, "stride": 1, "noise": 0.0, "symmetry": None}
-    return snap.Surrogate(**settings, mean="keep", context=0).fit(before, factor * before)
+    settings |= {"mean": "keep", "context": 0} | more
+    return snap.Surrogate(**settings).fit(before, factor * before)
 
 
 def test_every_kth_state_is_kept():
@@ -79,3 +80,14 @@ def test_the_second_call_compiles_nothing(caplog):
     with jax.log_compiles(True):
         model.rollout(start + 0.1, 10)
     assert "Compiling" not in caplog.text
+
+
+def test_a_forecast_cannot_run_away_within_its_margin():
+    start = np.full((1, 16), 0.5)
+    free, held = (growing(2.0, hidden=20, margin=margin) for margin in (None, 0.1))
+    assert free.rollout(start, 40).diverged_at is not None
+    forecast = held.rollout(start, 40)
+    assert forecast.diverged_at is None
+    # The largest value it sees is 1 + 0.1 · 2, and it doubles that.
+    np.testing.assert_allclose(forecast.states[-1], 2.4, rtol=0.05)
+    np.testing.assert_array_equal(free.predict(start), held.predict(start))

@@ -97,6 +97,7 @@ def test_bad_arrays_are_named(truth, change, message):
         ({"windows": 0.5}, "windows: expected an integer of at least 1"),
         ({"context": True}, "context: expected an integer"),
         ({"noise": -1.0}, "noise: expected a deviation of at least 0"),
+        ({"margin": -0.1}, "margin: expected a number of at least 0, or None"),
         ({"symmetry": "square"}, "symmetry: expected a Group"),
         ({"averaging": "square"}, "averaging: expected a Group"),
         ({"symmetry": full(2)}, r"symmetry: expected a group that acts on 1 channel\(s\) in 1 dim"),
