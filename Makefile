@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 BASE := .venv/.installed-base
 
-.PHONY: demo test test-slow lint install clean
+.PHONY: demo test test-slow test-lowest lint install clean
 
 demo: $(BASE)
 	$(BIN)/onesnap demo --force
@@ -14,6 +14,16 @@ test: lint
 
 test-slow: $(STAMP)
 	$(BIN)/python -m pytest -m slow
+
+# The suite with the oldest packages that pyproject.toml admits; their own deprecations are not ours.
+test-lowest:
+	$(PYTHON) -m venv .venv-lowest
+	sed -n '/^dependencies/,/^]/p; /^dev = /,/^]/p' pyproject.toml | grep -oE '[a-z-]+>=[0-9.]+' \
+		| sed 's/>=/==/' | grep -vE 'ruff|pre-commit' > .venv-lowest/lowest.txt
+	# The pyparsing of that time: a later one warns at what matplotlib then called.
+	.venv-lowest/bin/python -m pip install --quiet --requirement .venv-lowest/lowest.txt pyparsing==3.1.0
+	.venv-lowest/bin/python -m pip install --quiet --no-deps --editable .
+	.venv-lowest/bin/python -m pytest -W ignore::DeprecationWarning
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -34,5 +44,5 @@ $(STAMP): $(BASE)
 	touch $@
 
 clean:
-	rm -rf .venv out .pytest_cache .ruff_cache .hypothesis .coverage dist
+	rm -rf .venv .venv-lowest out .pytest_cache .ruff_cache .hypothesis .coverage dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -104,17 +104,6 @@ def solve(moments: Moments, penalty: np.ndarray | None = None) -> np.ndarray:
     return readout
 
 
-def residual(moments: Moments, readout: np.ndarray) -> float:
-    """Root mean square training error of a readout, a target at a time, without the rows."""
-    hidden = moments.hidden
-    stacked = np.concatenate([readout, -np.eye(readout.shape[1])])
-    if moments.solver == "normal":
-        square = np.einsum("ij,ik,kj->", stacked, moments.factor, stacked)
-    else:
-        square = np.sum((moments.factor @ stacked) ** 2)
-    return float(np.sqrt(max(square, 0.0) / (moments.rows * (len(moments.factor) - hidden))))
-
-
 def _gram(rows: np.ndarray) -> np.ndarray:
     """rowsᵀ rows, at half the cost of a general product."""
     upper = _syrk(1.0, rows.T)

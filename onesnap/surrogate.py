@@ -277,7 +277,10 @@ class Surrogate:
                 "give more pairs spread over time, a larger extent, or a smaller step",
                 stacklevel=4,
             )
-        self.plan_ = replace(self.plan_, noise=noise)
+        reasons = dict(self.plan_.reasons)
+        if noise > self.noise_:
+            reasons["noise"] = f"{factor} times that of the trials, for the fit to all windows"
+        self.plan_ = replace(self.plan_, noise=noise, reasons=reasons)
         self.stepper_ = stepper if self.averaging is None else average(stepper, self.averaging)
 
     def _states(self, name: str, states) -> tuple[np.ndarray, bool]:

@@ -204,6 +204,8 @@ def trial_steps(pairs: Pairs) -> int:
 def endurance(stepper: Stepper, pairs: Pairs) -> int:
     """For how many steps a forecast from the last state neither diverges nor wanders off."""
     steps = trial_steps(pairs)
+    # Without the net of a margin: what would fall into it is not steady.
+    stepper = replace(stepper, scaling=replace(stepper.scaling, margin=None))
     trial = forecast(stepper, pairs.after[-1:], steps, every=10)[0]
     outside = np.flatnonzero(trial.excess > STEADY)
     if len(outside):
