@@ -56,6 +56,12 @@ class Features(eqx.Module):
         arguments = self.arguments(cells, context)
         return jax.jvp(ACTIVATIONS[self.activation], (arguments,), (jnp.ones_like(arguments),))
 
+    def reduce(self, basis: np.ndarray) -> Features:
+        """The same units, which see only what a window has in the span of a basis."""
+        full, cells = self.cell_weights(), len(basis)
+        weights = np.concatenate([basis.T @ full[:cells], full[cells:]])
+        return Features(basis, weights, self.bias, self.activation)
+
     def cell_weights(self) -> np.ndarray:
         """The weights as they act on window cells, the basis multiplied out."""
         if self.basis is None:
@@ -70,27 +76,18 @@ def draw(
     hidden: int,
     activation: str,
     seed: int,
-    basis: np.ndarray | None = None,
 ) -> Features:
-    """Draw the random layer as the paper does; `hidden = 0` gives the linear window model.
-
-    The draw happens in cell coordinates and is then projected on the basis, so a basis of full
-    rank changes nothing but the coordinates.
-    """
+    """Draw the random layer as the paper does; `hidden = 0` gives the linear window model."""
     if activation not in ACTIVATIONS:
         raise ValueError(f"activation: expected one of {sorted(ACTIVATIONS)}, got {activation!r}")
     inputs = cells + context
     if hidden == 0:
-        rank = cells if basis is None else basis.shape[1]
-        weights = np.eye(rank + context, rank + context + 1)
-        return Features(basis, weights, np.eye(rank + context + 1)[-1], "linear")
+        return Features(None, np.eye(inputs, inputs + 1), np.eye(inputs + 1)[-1], "linear")
     random = np.random.default_rng(seed)
     bound = 1 / np.sqrt(inputs)
     weights = random.uniform(-bound, bound, (inputs, hidden))
     bias = random.uniform(-bound, bound, hidden)
-    if basis is not None:
-        weights = np.concatenate([basis.T @ weights[:cells], weights[cells:]])
-    return Features(basis, weights, bias, activation)
+    return Features(None, weights, bias, activation)
 
 
 class Context(eqx.Module):

@@ -99,7 +99,7 @@ def solve(moments: Moments, penalty: np.ndarray | None = None) -> np.ndarray:
     # Rank-revealing QR: a singular system gets its shortest solution instead of noise. The factor
     # is triangular, so what was squared in "normal" is cut at round-off, in "qr" nothing is lost.
     readout, *_ = scipy.linalg.lstsq(  # pyright: ignore[reportGeneralTypeIssues]
-        left, right, cond=np.finfo(float).eps, lapack_driver="gelsy", check_finite=False
+        left, right, cond=hidden * np.finfo(float).eps, lapack_driver="gelsy", check_finite=False
     )
     return readout
 

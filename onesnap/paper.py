@@ -17,6 +17,7 @@ _COMMON = {
     "solver": "normal",
     "rank": None,
     "symmetry": None,
+    "equivariant": False,
     "averaging": None,
     "scaling": "range",
     "margin": None,

@@ -32,6 +32,7 @@ class Plan:
     noise_form: str
     rank: Any
     symmetry: Group
+    equivariant: bool
     context: int
     mean: str
     seed: int
@@ -47,6 +48,7 @@ class Plan:
             "noise": f"{self.noise:g} ({self.noise_form})" if self.noise else "none",
             "rank": "all cells" if self.rank is None else str(self.rank),
             "symmetry": f"{len(self.symmetry)} elements on {', '.join(self.symmetry.fields)}",
+            "equivariant": "exactly" if self.equivariant else "as far as it was learned",
             "context": f"{self.context} cosines an axis" if self.context else "none",
             "mean": self.mean,
             "seed": str(self.seed),
@@ -54,7 +56,7 @@ class Plan:
         return [(name, value, self.reasons.get(name, "as set")) for name, value in values.items()]
 
     def __str__(self) -> str:
-        return "\n".join(f"{name:<11}{value:<28}{why}" for name, value, why in self.explain())
+        return "\n".join(f"{name:<13}{value:<28}{why}" for name, value, why in self.explain())
 
 
 def _expect(name: str, value, fine: bool, expected: str) -> None:
@@ -84,6 +86,8 @@ def check_settings(given: Mapping[str, Any]) -> None:
     noise = given["noise"]
     number = isinstance(noise, int | float | np.number) and bool(0 <= noise < np.inf)
     _expect("noise", noise, noise == "auto" or number, "a deviation of at least 0, or 'auto'")
+    fine = isinstance(given["equivariant"], bool | np.bool_)
+    _expect("equivariant", given["equivariant"], fine, "True or False")
     margin = given["margin"]
     number = isinstance(margin, int | float | np.number) and bool(0 <= margin < np.inf)
     _expect("margin", margin, margin is None or number, "a number of at least 0, or None")
@@ -139,12 +143,16 @@ def make_plans(given: Mapping[str, Any], pairs: Pairs, probe: Probe) -> list[Pla
         if context and len(checked) > 1:
             raise ValueError(f"{name}: position breaks every symmetry; give context=0 or no group")
 
+    equivariant = given["equivariant"] and group.is_closed and given["hidden"] != 0
+
     rows = len(pairs) * min(pairs.cells, given["windows"] or pairs.cells) * len(group)
     hidden = settle(
         "hidden",
         given["hidden"],
         lambda: (int(np.clip(0.6 * rows, 20, MOST_HIDDEN)), f"{rows} rows to learn from"),
     )
+    if equivariant:  # units come in whole orbits
+        hidden = max(1, round(hidden / len(group))) * len(group)
     whole = Plan(
         extent=extent,
         stride=stride,
@@ -154,6 +162,7 @@ def make_plans(given: Mapping[str, Any], pairs: Pairs, probe: Probe) -> list[Pla
         noise_form=given["noise_form"],
         rank=None if given["rank"] == "auto" else given["rank"],
         symmetry=group,
+        equivariant=bool(equivariant),
         context=int(context),
         mean=mean,
         seed=given["seed"],

@@ -10,7 +10,9 @@ import numpy as np
 
 from . import lstsq
 from .features import Features
+from .orbits import project
 from .rows import Rows
+from .symmetry import Group
 
 NOISE_FORMS = ("floor", "isotropic", "sampled")
 TRACE = 1e-12  # of the noise goes along directions that need none, against round-off
@@ -41,6 +43,8 @@ class Layer:
     variances: np.ndarray
     directions: np.ndarray
     noise_form: str = "floor"
+    symmetry: Group | None = None  # of units in whole orbits, whose readout is made equivariant
+    stride: tuple[int, ...] = ()
 
     def covariance(self, noise: float) -> np.ndarray | None:
         """Covariance, over the inputs, of the noise that the readout has to tolerate.
@@ -61,8 +65,8 @@ class Layer:
 
     def solve(self, moments: lstsq.Moments, noise: float) -> np.ndarray:
         """The readout `(hidden, outputs)`, averaged over that noise."""
-        covariance = self.covariance(noise)
-        if covariance is None:
-            return lstsq.solve(moments)
-        weights = self.features.cell_weights()
-        return lstsq.solve(moments, lstsq.noise_penalty(moments, weights, covariance))
+        covariance, penalty = self.covariance(noise), None
+        if covariance is not None:
+            penalty = lstsq.noise_penalty(moments, self.features.cell_weights(), covariance)
+        readout = lstsq.solve(moments, penalty)
+        return readout if self.symmetry is None else project(readout, self.symmetry, self.stride)

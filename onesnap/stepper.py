@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Float
 
 from .features import Context, Features
+from .orbits import answers, images
 from .scaling import Scaling
 from .symmetry import Group
 from .windows import AnyArray, check_grid, glue, pad, tile
@@ -104,43 +105,12 @@ def average(stepper: Stepper, group: Group) -> Stepper:
     Averaging is the same network with |G| times the hidden units: unit h of copy g reads the
     window through g, and answers through g⁻¹. For a closed group the result is equivariant.
     """
-    channels, extras = stepper.channels, stepper.context.fields.shape[0]
-    sides = [2 * r + s for r, s in zip(stepper.extent, stepper.stride, strict=True)]
-    inside = Group(group.elements, (*group.fields, *("scalar",) * extras))
-    # A sign on the state must not reach the context fields.
-    source, sign = inside.on_windows((channels + extras, *sides))
-    cells = int(np.prod(sides))
-    element_sign = np.array([e.sign for e in group.elements])[:, None]
-    sign = sign.astype(np.float64)
-    sign[:, channels * cells :] *= element_sign
-    out_source, out_sign = group.on_windows((channels, *stepper.stride))
-
-    def columns(scaling: Scaling):
-        low = np.concatenate([scaling.low, np.zeros(extras)])
-        high = np.concatenate([scaling.high, np.ones(extras)])
-        return np.repeat(low, cells), np.repeat(high - low, cells)
-
+    extras, stride = stepper.context.fields.shape[0], stepper.stride
+    features = images(stepper.features, stepper.scaling, group, stepper.extent, stride, extras)
+    readout = np.concatenate(answers(np.asarray(stepper.readout), group, stride)) / len(group)
     # Limits at which values are cut must be the same for a state and its images.
-    old, new = stepper.scaling, stepper.scaling.cover(group)
-    (low, width), (new_low, new_width) = columns(old), columns(new)
-    full, bias = stepper.features.cell_weights(), np.asarray(stepper.features.bias)
-    window, beside = full[: len(low)], full[len(low) :]
-    weights, biases, readouts = [], [], []
-    for g in range(len(group)):
-        # Cell i of g z holds sign·z[source]; written in scaled cells this is affine in them.
-        scaled = window / width[:, None]
-        moved = np.zeros_like(window)
-        moved[source[g]] = scaled * sign[g][:, None] * new_width[source[g]][:, None]
-        weights.append(np.concatenate([moved, beside]))
-        biases.append(bias + scaled.T @ (sign[g] * new_low[source[g]] - low))
-        undone = np.zeros_like(stepper.readout)
-        undone[:, out_source[g]] = np.asarray(stepper.readout) * out_sign[g]
-        readouts.append(undone / len(group))
-    features = Features(
-        None, np.concatenate(weights, 1), np.concatenate(biases), stepper.features.activation
-    )
     return eqx.tree_at(
         lambda s: (s.scaling, s.features, s.readout),
         stepper,
-        (new, features, np.concatenate(readouts)),
+        (stepper.scaling.cover(group), features, readout),
     )

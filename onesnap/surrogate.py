@@ -47,6 +47,8 @@ class Surrogate:
       that, "isotropic" in closed form everywhere, "sampled" draws it as the paper does.
     - `rank`: principal window directions kept; None for all cells.
     - `symmetry`: the Group whose elements multiply the training data, or None.
+    - `equivariant`: whether the random units come in whole orbits of that group, so that the step
+      commutes with all its elements to round-off, at no cost.
     - `averaging`: the Group over which predictions are averaged, or None.
     - `context`: number of positional cosines an axis, 0 for none.
     - `scaling`: "range" (that of the training states), or `(low, high)`.
@@ -69,6 +71,7 @@ class Surrogate:
         noise_form: str = "floor",
         rank: int | str | None = "auto",
         symmetry: Group | str | None = "auto",
+        equivariant: bool = True,
         averaging: Group | None = None,
         context: int | str = "auto",
         scaling: Any = "range",
@@ -88,6 +91,7 @@ class Surrogate:
         self.noise_form = noise_form
         self.rank = rank
         self.symmetry = symmetry
+        self.equivariant = equivariant
         self.averaging = averaging
         self.context = context
         self.scaling = scaling
@@ -279,7 +283,9 @@ class Surrogate:
             )
         reasons = dict(self.plan_.reasons)
         if noise > self.noise_:
-            reasons["noise"] = f"{factor} times that of the trials, for the fit to all windows"
+            reasons["noise"] = (
+                f"{factor} times what trial forecasts needed that were fitted to fewer windows"
+            )
         self.plan_ = replace(self.plan_, noise=noise, reasons=reasons)
         self.stepper_ = stepper if self.averaging is None else average(stepper, self.averaging)
 

@@ -15,6 +15,7 @@ import numpy as np
 from . import choices, lstsq, readout
 from .choices import Probe
 from .features import Context, draw
+from .orbits import images, invariant
 from .planning import Plan
 from .readout import Layer
 from .rollout import forecast
@@ -176,9 +177,17 @@ def make_layer(plan: Plan, cutter: Cutter, pairs: Pairs) -> Layer:
     few = replace(cutter, windows=min(share, cutter.windows or share), share=False, noise=0.0)
     variances, directions = principal(few.rows(pairs))
     beside = plan.context * len(pairs.space) + pairs.parameters.shape[1]
-    basis = None if plan.rank is None else directions[:, : plan.rank]
-    features = draw(len(variances), beside, plan.hidden, plan.activation, plan.seed, basis=basis)
-    return Layer(features, variances, directions, plan.noise_form)
+    group, around = plan.symmetry, (plan.extent, plan.stride, pairs.fields.shape[1])
+    units = plan.hidden // len(group) if plan.equivariant else plan.hidden
+    basis = np.eye(len(variances)) if plan.rank is None else directions[:, : plan.rank]
+    basis = invariant(basis, group, *around) if plan.equivariant else basis
+    features = draw(len(variances), beside, units, plan.activation, plan.seed)
+    features = features if plan.rank is None else features.reduce(basis)
+    if plan.equivariant:
+        features = images(features, cutter.scaling, group, *around)
+        features = features if plan.rank is None else features.reduce(basis)
+    symmetry = group if plan.equivariant else None
+    return Layer(features, variances, directions, plan.noise_form, symmetry, plan.stride)
 
 
 def make_stepper(cutter: Cutter, layer: Layer, weights: np.ndarray, pairs: Pairs) -> Stepper:

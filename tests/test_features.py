@@ -21,7 +21,7 @@ def test_a_basis_of_full_rank_changes_nothing():
     random = np.random.default_rng(0)
     basis = np.linalg.qr(random.normal(size=(8, 8)))[0]
     cells, context = random.normal(size=(5, 8)), random.normal(size=(5, 2))
-    plain, turned = draw(8, 2, 20, "sin", 3), draw(8, 2, 20, "sin", 3, basis=basis)
+    plain, turned = draw(8, 2, 20, "sin", 3), draw(8, 2, 20, "sin", 3).reduce(basis)
     np.testing.assert_allclose(
         evaluate(plain, cells, context)[0], evaluate(turned, cells, context)[0], atol=1e-14
     )

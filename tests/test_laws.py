@@ -1,7 +1,9 @@
 """What must hold exactly, whatever the data: shift, equivariance, streaming, conservation."""
 
 import copy
+from dataclasses import replace
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -9,6 +11,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import onesnap as snap
+from onesnap.stepper import average
 from onesnap.symmetry import full, reflections, rotations
 
 
@@ -83,6 +86,39 @@ def test_an_averaged_step_is_equivariant_to_round_off(group):
         np.testing.assert_allclose(moved, group.act(element, step), atol=1e-12 * np.abs(step).max())
 
 
+@pytest.mark.parametrize("reduced", [False, True])
+@pytest.mark.parametrize("group", GROUPS, ids=lambda g: f"{g.dimension}d-{len(g)}-{g.fields[0]}")
+def test_units_in_whole_orbits_are_equivariant_to_round_off(group, reduced):
+    # Again data without any symmetry, and a context field beside it that moves as a scalar.
+    space = (8,) * group.dimension
+    shape = (1, group.channels, *space)
+    told = smooth(3, (1, *space))
+    rank = (group.channels + 1) * 4**group.dimension // 2 if reduced else None
+    settings = PLAIN | {"extent": 1, "stride": 2, "symmetry": group, "rank": rank}
+    settings["hidden"] = 2 * len(group)
+    model = snap.Surrogate(**settings).fit(smooth(0, shape), smooth(1, shape), fields=told)
+    assert model.stepper_.readout.shape[0] == 2 * len(group)
+    state = smooth(2, shape)[0]
+    step = model.predict(state)
+    for element in group.elements:
+        beside = element.act(told, ("scalar",)) * element.sign
+        moved = model.predict(group.act(element, state), fields=beside)
+        np.testing.assert_allclose(moved, group.act(element, step), atol=1e-12 * np.abs(step).max())
+
+
+def test_projecting_a_readout_is_averaging_the_steps():
+    group = full(2, ("vector",), negation=True)
+    before, after = smooth(0, (1, 2, 8, 8)), smooth(1, (1, 2, 8, 8))
+    settings = PLAIN | {"extent": 1, "stride": 2, "hidden": 32, "symmetry": group}
+    model = snap.Surrogate(**settings).fit(before, after)
+    free = replace(model.layer_, symmetry=None).solve(model.moments_, model.plan_.noise)
+    stepper = eqx.tree_at(lambda s: s.readout, model.stepper_, free)
+    averaged = average(stepper, group)
+    with jax.enable_x64(True):
+        state = smooth(2, (2, 8, 8))
+        np.testing.assert_allclose(averaged(state), model.stepper_(state), atol=1e-10)
+
+
 def test_averaging_is_the_mean_over_moved_steps():
     group = full(2, ("vector",), negation=True).subset(5)
     before, after = smooth(0, (1, 2, 8, 8)), smooth(1, (1, 2, 8, 8))
@@ -113,7 +149,7 @@ def test_training_with_symmetry_is_training_on_moved_pairs():
     group = full(2)
     before = smooth(0, (1, 1, 8, 8))
     after = next_state(before)
-    settings = PLAIN | {"extent": 1, "stride": 2, "hidden": 30}
+    settings = PLAIN | {"extent": 1, "stride": 2, "hidden": 30, "equivariant": False}
     with_group = snap.Surrogate(**settings | {"symmetry": group}).fit(before, after)
     moved = [[group.act(g, states[0]) for g in group.elements] for states in (before, after)]
     by_hand = snap.Surrogate(**settings).fit(*moved)

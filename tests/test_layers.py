@@ -8,9 +8,9 @@ from pathlib import Path
 import onesnap
 
 STAGES = """
-symmetry solvers systems windows scaling snapshots simulate features rows lstsq readout stepper
-rollout metrics choices planning tuning files surrogate paper plots report experiment demo_page
-demo cli __init__
+symmetry solvers systems windows scaling snapshots simulate features orbits rows lstsq readout
+stepper rollout metrics choices planning tuning files surrogate paper plots report experiment
+demo_page demo cli __init__
 """
 ORDER = STAGES.split()
 HOUSE = Path(onesnap.__file__).parent

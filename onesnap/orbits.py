@@ -1,0 +1,103 @@
+"""Random units in whole orbits: equivariance that costs nothing.
+
+For a unit φ(z) = act(wᵀz + b) and an element g of a group the image φ(g z) is a unit as well, with
+its weights moved by g. If every unit is there with all its images, moving the window only permutes
+the units; a readout that is permuted alongside makes the step exactly equivariant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .features import Features
+from .scaling import Scaling
+from .symmetry import Group
+
+
+def images(
+    features: Features,
+    scaling: Scaling,
+    group: Group,
+    extent: Sequence[int],
+    stride: Sequence[int],
+    extras: int = 0,
+) -> Features:
+    """Every unit with its images, element by element: unit (g, h) reads the window through g.
+
+    `scaling` is that of the given units; that of the images covers the group. `extras` is the
+    number of context fields, which are scaled already.
+    """
+    source, sign = _on_inputs(group, extent, stride, extras)
+    cells = source.shape[1] // (group.channels + extras)
+
+    def columns(scaling: Scaling):
+        low = np.concatenate([scaling.low, np.zeros(extras)])
+        high = np.concatenate([scaling.high, np.ones(extras)])
+        return np.repeat(low, cells), np.repeat(high - low, cells)
+
+    (low, width), (new_low, new_width) = columns(scaling), columns(scaling.cover(group))
+    full, bias = features.cell_weights(), np.asarray(features.bias)
+    scaled, beside = full[: len(low)] / width[:, None], full[len(low) :]
+    weights, biases = [], []
+    for g in range(len(group)):
+        # Cell i of g z holds sign·z[source]; written in scaled cells this is affine in them.
+        moved = np.zeros_like(scaled)
+        moved[source[g]] = scaled * sign[g][:, None] * new_width[source[g]][:, None]
+        weights.append(np.concatenate([moved, beside]))
+        biases.append(bias + scaled.T @ (sign[g] * new_low[source[g]] - low))
+    return Features(None, np.concatenate(weights, 1), np.concatenate(biases), features.activation)
+
+
+def answers(readout: np.ndarray, group: Group, stride: Sequence[int]) -> np.ndarray:
+    """What a readout becomes when its answer is moved back, `(element, hidden, outputs)`."""
+    source, sign = group.on_windows((group.channels, *stride))
+    moved = np.zeros((len(group), *readout.shape))
+    for g in range(len(group)):
+        moved[g][:, source[g]] = readout * sign[g]
+    return moved
+
+
+def project(readout: np.ndarray, group: Group, stride: Sequence[int]) -> np.ndarray:
+    """The equivariant part of a readout on units in whole orbits, as `images` orders them.
+
+    This is the average over the group: the image of unit (a, h) under g is unit (a g, h), so what
+    it answers is added there. No least-squares fit to data that holds all images gets worse by it.
+    """
+    number = {element: index for index, element in enumerate(group.elements)}
+    back = answers(readout, group, stride).reshape(len(group), len(group), -1, readout.shape[1])
+    total = np.zeros(back.shape[1:])
+    for g, element in enumerate(group.elements):
+        target = [number[a.compose(element)] for a in group.elements]
+        total[target] += back[g]
+    return (total / len(group)).reshape(readout.shape)
+
+
+def invariant(
+    basis: np.ndarray, group: Group, extent: Sequence[int], stride: Sequence[int], extras: int = 0
+) -> np.ndarray:
+    """The span of a window basis, made invariant under a group; it may gain or lose directions."""
+    source, sign = _on_inputs(group, extent, stride, extras)
+    projector = np.zeros((len(basis), len(basis)))
+    for g in range(len(group)):
+        moved = basis[source[g]] * sign[g][:, None]
+        projector += moved @ moved.T
+    values, directions = np.linalg.eigh(projector / len(group))
+    # The average of the projectors has eigenvalues 1 and 0 if the span is invariant, and others where
+    # it holds a part of a multiplet. Any gap separates invariant spaces, the widest most sharply.
+    first = 1 + np.argmax(np.diff(values)) if np.ptp(values) > 0.1 else 0
+    return directions[:, first:][:, ::-1]
+
+
+def _on_inputs(group: Group, extent: Sequence[int], stride: Sequence[int], extras: int):
+    """Source and sign of every cell of a window, that of context fields included.
+
+    Context fields move with the cells, but a sign of the state is not theirs.
+    """
+    sides = [2 * reach + step for reach, step in zip(extent, stride, strict=True)]
+    inside = Group(group.elements, (*group.fields, *("scalar",) * extras))
+    source, sign = inside.on_windows((group.channels + extras, *sides))
+    sign = sign.astype(np.float64)
+    sign[:, group.channels * int(np.prod(sides)) :] *= [[e.sign] for e in group.elements]
+    return source, sign
