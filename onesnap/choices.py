@@ -151,7 +151,8 @@ def list_windows(
         return channels * math.comb(dimension + degree, dimension)
 
     if dimension == 2:
-        listed = [(6, terms(5)), (4, terms(5)), (2, terms(7)), *((e, None) for e in near[:2])]
+        listed = [(6, terms(5)), (4, terms(5)), (3, terms(8)), (2, terms(7))]
+        listed += [(e, None) for e in near[:2]]
     else:
         listed = [(2, terms(4)), (1, terms(4))]
     fitting = [

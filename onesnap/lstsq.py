@@ -23,6 +23,7 @@ SOLVERS = ("normal", "qr")
 NOVEL = 1e6  # squared length, in units of the rows seen so far, from which on a block is news
 
 _syrk, _trsm, _trmm = scipy.linalg.get_blas_funcs(("syrk", "trsm", "trmm"))
+(_pstrf,) = scipy.linalg.get_lapack_funcs(("pstrf",))
 
 # Factorisations gain nothing from a second thread, and crawl when another program holds its core.
 _one_thread = ThreadpoolController().wrap(limits=1, user_api="blas")
@@ -95,7 +96,7 @@ def solve(moments: Moments, penalty: np.ndarray | None = None) -> np.ndarray:
         left = left if penalty is None else left + penalty
     elif penalty is not None:
         left = np.concatenate([left, _root(penalty)])
-        right = np.concatenate([right, np.zeros((hidden, right.shape[1]))])
+        right = np.concatenate([right, np.zeros((len(left) - hidden, right.shape[1]))])
     # Rank-revealing QR: a singular system gets its shortest solution instead of noise. The factor
     # is triangular, so what was squared in "normal" is cut at round-off, in "qr" nothing is lost.
     readout, *_ = scipy.linalg.lstsq(  # pyright: ignore[reportGeneralTypeIssues]
@@ -147,6 +148,8 @@ def _triangle(rows: np.ndarray) -> np.ndarray:
 
 @_one_thread
 def _root(penalty: np.ndarray) -> np.ndarray:
-    """A matrix R with Rᵀ R = penalty; round-off below zero is cut."""
-    values, vectors = np.linalg.eigh((penalty + penalty.T) / 2)
-    return np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
+    """A matrix R with Rᵀ R = penalty; what round-off leaves of a semidefinite one is cut."""
+    factor, pivots, rank, _ = _pstrf(penalty)
+    root = np.zeros((rank, len(penalty)))
+    root[:, pivots - 1] = np.triu(factor[:rank])
+    return root

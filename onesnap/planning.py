@@ -17,7 +17,9 @@ from .scaling import MEANS
 from .symmetry import Group, trivial
 from .windows import BOUNDARIES, check_grid, per_axis
 
-MOST_HIDDEN = 600
+HIDDEN = 600  # features that a single pair along a line can feed
+MOST_HIDDEN = 2400
+WORK = 3e11  # windows times squared features, at most: some ten seconds of least squares
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,14 @@ def check_settings(given: Mapping[str, Any]) -> None:
     _expect("averaging", given["averaging"], fine, "a Group (as of onesnap.symmetry) or None")
 
 
+def find_hidden(windows: int, elements: int) -> tuple[int, str]:
+    """As many features as the rows can feed, within what a fit may cost."""
+    rows = windows * elements
+    fed = min(0.6 * rows, max(HIDDEN, rows / 8))
+    hidden = np.clip(min(fed, np.sqrt(WORK / windows)), 20, MOST_HIDDEN)
+    return int(hidden), f"{windows} windows under {elements} symmetries to learn from"
+
+
 def make_plans(given: Mapping[str, Any], pairs: Pairs, probe: Probe) -> list[Plan]:
     """Settle everything but extent and noise, which need trial forecasts: a plan for each extent."""
     dimension, channels = len(pairs.space), pairs.before.shape[1]
@@ -145,12 +155,8 @@ def make_plans(given: Mapping[str, Any], pairs: Pairs, probe: Probe) -> list[Pla
 
     equivariant = given["equivariant"] and group.is_closed and given["hidden"] != 0
 
-    rows = len(pairs) * min(pairs.cells, given["windows"] or pairs.cells) * len(group)
-    hidden = settle(
-        "hidden",
-        given["hidden"],
-        lambda: (int(np.clip(0.6 * rows, 20, MOST_HIDDEN)), f"{rows} rows to learn from"),
-    )
+    count = len(pairs) * min(pairs.cells, given["windows"] or pairs.cells)
+    hidden = settle("hidden", given["hidden"], lambda: find_hidden(count, len(group)))
     if equivariant:  # units come in whole orbits
         hidden = max(1, round(hidden / len(group))) * len(group)
     whole = Plan(

@@ -25,12 +25,13 @@ from .stepper import Stepper
 
 NOISES = {  # tried in turn, in units of the range; trials in the plane and in space cost more
     1: (1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2),
-    2: (1e-4, 1e-3, 1e-2, 3e-2),
+    2: (1e-4, 3e-4, 1e-3, 1e-2, 3e-2),
     3: (1e-4, 1e-3, 1e-2, 3e-2),
 }
 PAPER_NOISE = 1e-4
 PLENTY = 20  # windows for each hidden unit, from which on symmetric copies teach little more
 TRIAL_ROWS = 8_000
+TRIAL_SHARE = 6  # rows for each hidden unit of a trial, at least
 TRIAL_CELLS = 5_000_000  # cells times steps of a trial forecast, unless that is under 50 steps
 SOUND = 20.0  # times the least held-out error that a trial may have to be chosen
 STEADY = 0.3  # by how many ranges a trial forecast may leave the training range
@@ -155,7 +156,8 @@ def _candidate(plan: Plan, given: Mapping[str, Any], pairs: Pairs, probe: Probe)
         plan = replace(plan, reasons={**plan.reasons, "noise": "the paper's"})
     cutter = make_cutter(replace(plan, noise=noises[0]), given, pairs)
     layer = make_layer(plan, cutter, pairs)
-    share = max(1, TRIAL_ROWS // (len(probe.train) * len(plan.symmetry)))
+    total = max(TRIAL_ROWS, TRIAL_SHARE * plan.hidden)
+    share = max(1, total // (len(probe.train) * len(plan.symmetry)))
     rows = join(
         [
             cutter.cut(pairs, index, cells[:share], element)
