@@ -2,6 +2,7 @@
 
 The stages, in the order in which the data flows:
 
+    open       data files of many formats to a Dataset            data/
     simulate   a System of the catalogue to a trajectory          systems, solvers, simulate
     pairs      checked snapshots, before and after                snapshots
     windows    fields cut into windows, scaled, with symmetries   scaling, windows, symmetry, rows
@@ -17,6 +18,7 @@ The stages, in the order in which the data flows:
 import importlib.metadata
 
 from . import symmetry as symmetry
+from .data import DataError as DataError, Dataset as Dataset, open as open
 from .metrics import (
     moments as moments,
     rse as rse,

@@ -23,6 +23,7 @@ from .planning import Plan
 from .scaling import Scaling
 from .stepper import Stepper
 from .symmetry import Element, Group
+from .windows import both_sides
 
 VERSION = 1
 KEY = "onesnap"  # the entry of the header that holds the settings, and a digest of it all
@@ -197,8 +198,9 @@ def _assemble(settings: dict, tensors: dict[str, np.ndarray]) -> tuple[Stepper, 
         raise ValueError(f"the sizes of {wrong or 'activation'} do not fit the rest")
     features = Features(basis, weights, tensors["features.bias"], settings["activation"])
     stepper = Stepper(
-        scaling, features, tensors["readout"], context, extent, stride, settings["boundary"]
-    )
+        scaling, features, tensors["readout"], context, extent, stride,
+        both_sides(settings["boundary"], len(stride)),
+    )  # fmt: skip
     plan = settings["plan"]
     plan = Plan(**plan | {name: tuple(plan[name]) for name in ("extent", "stride")})
     return stepper, settings["params"], plan

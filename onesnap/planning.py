@@ -15,7 +15,7 @@ from .readout import NOISE_FORMS
 from .rows import Pairs
 from .scaling import MEANS
 from .symmetry import Group, trivial
-from .windows import BOUNDARIES, check_grid, per_axis
+from .windows import check_grid, per_axis, surplus
 
 MOST_HIDDEN = 600
 
@@ -69,7 +69,6 @@ def check_settings(given: Mapping[str, Any]) -> None:
         "noise_form": NOISE_FORMS,
         "mean": ("auto", *MEANS),
         "solver": lstsq.SOLVERS,
-        "boundary": tuple(BOUNDARIES),
         "dtype": ("float32", "float64"),
     }
     for name, known in named.items():
@@ -93,6 +92,15 @@ def check_settings(given: Mapping[str, Any]) -> None:
     _expect("averaging", given["averaging"], fine, "a Group (as of onesnap.symmetry) or None")
 
 
+def check_averaging(group: Group | None, space, stride) -> None:
+    """Raise unless blocks lie on blocks when the grid is turned, as exact equivariance needs."""
+    if group is not None and len(group) > 1 and any(surplus(space, stride)):
+        raise ValueError(
+            f"averaging: stride {stride} does not divide the grid {tuple(space)}, so that a turned "
+            "grid would be cut into other blocks; give a stride that does, or averaging=None"
+        )
+
+
 def make_plans(given: Mapping[str, Any], pairs: Pairs, probe: Probe) -> list[Plan]:
     """Settle everything but extent and noise, which need trial forecasts: a plan for each extent."""
     dimension, channels = len(pairs.space), pairs.before.shape[1]
@@ -103,7 +111,8 @@ def make_plans(given: Mapping[str, Any], pairs: Pairs, probe: Probe) -> list[Pla
             value, reasons[name] = find()
         return value
 
-    stride = settle("stride", given["stride"], lambda: choices.find_stride(pairs.space))
+    exact = given["averaging"] is not None
+    stride = settle("stride", given["stride"], lambda: choices.find_stride(pairs.space, exact))
     stride = per_axis("stride", stride, dimension, 1)
     mean = settle("mean", given["mean"], lambda: choices.find_mean(probe, stride))
     near: list[int] = []
@@ -113,6 +122,7 @@ def make_plans(given: Mapping[str, Any], pairs: Pairs, probe: Probe) -> list[Pla
     else:
         extent = per_axis("extent", given["extent"], dimension, 0)
     check_grid(pairs.space, extent, stride)
+    check_averaging(given["averaging"], pairs.space, stride)
 
     def find_context():
         if isinstance(given["symmetry"], Group) and len(given["symmetry"]) > 1:
@@ -135,6 +145,14 @@ def make_plans(given: Mapping[str, Any], pairs: Pairs, probe: Probe) -> list[Pla
             raise ValueError(
                 f"{name}: expected a group that acts on {channels} channel(s) in {dimension} "
                 f"dimension(s), got one for {checked.channels} in {checked.dimension}"
+            )
+        refused = [
+            e for e in checked.elements if not choices.respects(e, probe.boundary, checked.fields)
+        ]
+        if refused:
+            raise ValueError(
+                f"{name}: {len(refused)} of {len(checked)} elements do not leave the boundary "
+                f"{probe.boundary!r} as it is; give a group without them, or None"
             )
         if context and len(checked) > 1:
             raise ValueError(f"{name}: position breaks every symmetry; give context=0 or no group")

@@ -5,13 +5,14 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from .features import Context
 from .scaling import Scaling
 from .symmetry import Element, Group
-from .windows import every
+from .windows import both_sides, every, pad
 
 BLOCK = 8192  # rows handled at a time: bounds memory, large enough for fast matrix products
 
@@ -58,7 +59,7 @@ class Cutter:
     scaling: Scaling
     group: Group
     context: Context = field(default_factory=Context)
-    boundary: str = "periodic"
+    boundary: Any = "periodic"
     windows: int | None = None
     share: bool = False
     noise: float = 0.0
@@ -96,27 +97,56 @@ class Cutter:
                     yield cells, context, targets
 
     def cut(self, pairs: Pairs, index: int, chosen: np.ndarray, element: Element) -> Rows:
-        """The rows of the windows that start at the flat cells `chosen` of the moved state."""
+        """The rows of the windows that start at the flat cells `chosen` of the moved state.
+
+        Left out are blocks that reach beyond an end that is not periodic: nothing is known there.
+        """
+        space = pairs.space
+        at = np.unravel_index(self._inside(space, chosen), space)
         state, mean = self.scaling.centre(pairs.before[index])
         target = pairs.after[index] - (mean if self.scaling.mean == "remove" else 0.0)
         scaled = self.scaling.shrink(self.group.act(element, state))
+        more = [step - 1 for step in self.stride]
+
+        def level(value: float):
+            turned = element.channel_matrix(self.group.fields) @ mean.ravel()
+            return self.scaling.level(value, turned.reshape(mean.shape))
+
+        padded = pad(scaled, self.extent, self.boundary, more, level)
         fields = pairs.fields[index]
         if len(fields):
             # Context fields move with the cells, but a sign of the state is not theirs.
             moved = element.act(fields, ("scalar",) * len(fields)) * element.sign
-            scaled = np.concatenate([scaled, self.context.shrink_fields(moved)])
-        inputs = every(scaled, self.extent, self.stride, self.boundary)
+            told = self.context.shrink_fields(moved)
+            padded = np.concatenate([padded, pad(told, self.extent, unheld(self.boundary), more)])
+        inputs = every(padded, self.extent, self.stride)
         none, one = (0,) * len(self.stride), (1,) * len(self.stride)
-        outputs = every(self.group.act(element, target), none, self.stride, self.boundary)
-        at = np.unravel_index(chosen, inputs.shape[: len(self.stride)])
-        place = self.context.place(pairs.space, self.stride, one)[at]
+        after = pad(self.group.act(element, target), none, self.boundary, more)
+        outputs = every(after, none, self.stride)
+        place = self.context.place(space, self.stride, one)[at]
         parameters = self.context.shrink_parameters(pairs.parameters[index])
-        beside = np.broadcast_to(parameters, (len(chosen), len(parameters)))
+        beside = np.broadcast_to(parameters, (len(at[0]), len(parameters)))
         return (
-            inputs[at].reshape(len(chosen), -1),
+            inputs[at].reshape(len(at[0]), -1),
             np.concatenate([place, beside], axis=1),
-            outputs[at].reshape(len(chosen), -1),
+            outputs[at].reshape(len(at[0]), -1),
         )
+
+    def _inside(self, space: tuple[int, ...], chosen: np.ndarray) -> np.ndarray:
+        """Those of the cells whose block does not reach beyond an end that is not periodic."""
+        inside = np.ones(len(chosen), bool)
+        at = np.unravel_index(chosen, space)
+        for axis, ends in enumerate(both_sides(self.boundary, len(space))):
+            if "periodic" not in ends:
+                inside &= at[axis] <= space[axis] - self.stride[axis]
+        return chosen[inside]
+
+
+def unheld(boundary: Any) -> Any:
+    """The boundary for context fields: where the state is held at a value, they just go on."""
+    if isinstance(boundary, tuple | list):
+        return tuple(unheld(part) for part in boundary)
+    return boundary if isinstance(boundary, str) else "open"
 
 
 def _batched(pieces: Iterable[Rows]) -> Iterator[Rows]:

@@ -16,7 +16,7 @@ import numpy as np
 from . import files, lstsq, readout
 from .choices import make_probe
 from .metrics import skill
-from .planning import Plan, check_settings, make_plans
+from .planning import Plan, check_averaging, check_settings, make_plans
 from .readout import Layer
 from .rollout import Forecast, forecast
 from .rows import Cutter, Pairs
@@ -24,7 +24,7 @@ from .snapshots import check_finite, check_pairs, check_states
 from .stepper import Stepper, average
 from .symmetry import Group
 from .tuning import endurance, make_stepper, trial_steps, tune
-from .windows import check_grid
+from .windows import both_sides, check_grid
 
 _predict = jax.jit(lambda stepper, states: jax.vmap(stepper)(states))
 
@@ -54,6 +54,9 @@ class Surrogate:
       that limit, so that no forecast runs away; None extrapolates.
     - `mean`: "keep", "remove" (set aside before a step and added back), "conserve" (exactly).
     - `solver`: "qr" (all digits) or "normal" (the paper's normal equations).
+    - `boundary`: what lies beyond the edges: "periodic" (also what "auto" takes unless the data
+      says more), "wall" (mirrored), "open" (the last cell goes on), or a number, the value held
+      there; one for all axes, one an axis, or a pair for the two ends of an axis.
     - `windows`: how many windows of each pair are used; None for all of them.
     - `dtype`: precision of forecasts; training is always float64.
     """
@@ -76,7 +79,7 @@ class Surrogate:
         mean: str = "auto",
         solver: str = "qr",
         windows: int | None = None,
-        boundary: str = "periodic",
+        boundary: Any = "auto",
         seed: int = 0,
         dtype: str = "float64",
     ):
@@ -229,10 +232,13 @@ class Surrogate:
         """Write the model file; an existing file is kept unless `force`."""
         files.save(path, self.stepper_, self.get_params(), self.plan_, force=force)
 
-    def _prepare(self, pairs: Pairs) -> None:
+    def _prepare(self, pairs: Pairs, boundary: Any = "periodic", kinds: Any = "auto") -> None:
         given = self.get_params()
         check_settings(given)
-        probe = make_probe(pairs, self.seed)
+        asked = (
+            boundary if isinstance(self.boundary, str) and self.boundary == "auto" else self.boundary
+        )
+        probe = make_probe(pairs, self.seed, both_sides(asked, len(pairs.space)), kinds)
         trial = tune(make_plans(given, pairs, probe), given, pairs, probe)
         self.plan_, self.cutter_, self.layer_ = trial.plan, trial.cutter, trial.layer
         self.noise_, self.steady_ = trial.plan.noise, (trial.survived or 0) >= trial_steps(pairs)
@@ -289,6 +295,7 @@ class Surrogate:
         if states.shape[1] != stepper.channels:
             raise ValueError(f"{name}: expected {stepper.channels} channel(s), got {states.shape[1]}")
         check_grid(states.shape[2:], stepper.extent, stepper.stride)
+        check_averaging(self.averaging, states.shape[2:], stepper.stride)
         return states, single
 
 
