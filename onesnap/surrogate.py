@@ -235,9 +235,8 @@ class Surrogate:
     def _prepare(self, pairs: Pairs, boundary: Any = "periodic", kinds: Any = "auto") -> None:
         given = self.get_params()
         check_settings(given)
-        asked = (
-            boundary if isinstance(self.boundary, str) and self.boundary == "auto" else self.boundary
-        )
+        known = isinstance(self.boundary, str) and self.boundary == "auto"
+        asked = boundary if known else self.boundary
         probe = make_probe(pairs, self.seed, both_sides(asked, len(pairs.space)), kinds)
         trial = tune(make_plans(given, pairs, probe), given, pairs, probe)
         self.plan_, self.cutter_, self.layer_ = trial.plan, trial.cutter, trial.layer

@@ -13,18 +13,8 @@ rollout metrics choices planning tuning files surrogate paper plots report exper
 demo cli __init__
 """
 ORDER = STAGES.split()
-DATA = [
-    "dataset",
-    "hdf5",
-    "layout",
-    "arrays",
-    "plain",
-    "well",
-    "pdebench",
-    "gridded",
-    "opening",
-    "__init__",
-]
+INSIDE = "dataset hdf5 layout arrays plain well pdebench gridded opening __init__"
+DATA = INSIDE.split()
 HOUSE = Path(onesnap.__file__).parent
 
 

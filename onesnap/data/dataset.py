@@ -1,4 +1,4 @@
-"""What a data file holds, whatever its format: fields on a regular grid, read a few steps at a time."""
+"""What a data file holds, whatever its format: fields on a regular grid, read a part at a time."""
 
 from __future__ import annotations
 

@@ -85,11 +85,10 @@ def _describe(path, kind: str, access: Callable[[], Any], field, dims) -> Datase
         variables = {str(n): v for n, v in found.data_vars.items() if v.dtype.kind in "fiu"}
         listed = ", ".join(f"{n}{v.dims} {v.shape}" for n, v in variables.items()) or "no numbers"
         if field is None:
-            timed = [
-                n
-                for n, v in variables.items()
-                if any(r.lower() in TIMES for r in _roles(v.dims, found))
-            ]
+            roles = {
+                n: [role.lower() for role in _roles(v.dims, found)] for n, v in variables.items()
+            }
+            timed = [name for name in roles if set(roles[name]) & set(TIMES)]
             most = max((variables[n].ndim for n in timed), default=0)
             chosen = [n for n in timed if variables[n].ndim == most > 1]
         else:
@@ -119,28 +118,13 @@ def _describe(path, kind: str, access: Callable[[], Any], field, dims) -> Datase
             names = [n for d, n in zip(first.dims, names, strict=True) if d not in single]
         shape = tuple(int(found.sizes[dim]) for dim in kept)
         layout = by_names(names, shape, path)
-        axis = {name: dim for name, dim in zip(names, kept, strict=True)}
-        time = found[kept[layout.time]] if kept[layout.time] in found.variables else None
-        seconds = time is not None and time.dtype.kind in "mM"
-        dx = [
-            spacing(found[axis[name]]) if axis[name] in found.variables else None
-            for name in layout.names
-        ]
-        fields = [
-            _field(n, variables[n], layout.count(shape), index)
-            for n in chosen
-            for index in range(layout.count(shape))
-        ]
-        fields = _join(fields, len(layout.space))
-        dt = None
-        if time is not None:
-            points = time.values
-            dt = spacing(
-                points.astype("datetime64[ns]").astype(float) / 1e9
-                if time.dtype.kind == "M"
-                else points
-            )
-        units = "s" if seconds else str(time.attrs.get("units", "")) if time is not None else ""
+        axis = dict(zip(names, kept, strict=True))
+        dx = [_spacing(found, axis[name]) for name in layout.names]
+        count = layout.count(shape)
+        parts = [_field(n, variables[n], count, index) for n in chosen for index in range(count)]
+        fields = _join(parts, len(layout.space))
+        dt = _spacing(found, kept[layout.time])
+        units = str(found[kept[layout.time]].attrs.get("units", "")) if dt is not None else ""
         boundary = _stored_boundary(found, len(layout.space))
 
     def read(sample: int, start: int, stop: int) -> np.ndarray:
@@ -169,15 +153,21 @@ def _describe(path, kind: str, access: Callable[[], Any], field, dims) -> Datase
     )
 
 
+def _spacing(found, dim) -> float | None:
+    """The distance of neighbouring points of an axis; of moments in seconds."""
+    if dim not in found.variables:
+        return None
+    points = found[dim].values
+    if points.dtype.kind in "mM":
+        points = (points - points[:1]).astype("timedelta64[ns]").astype(np.float64) / 1e9
+    return spacing(points) if points.dtype.kind in "fiu" else None
+
+
 def _field(name: str, variable, count: int, index: int) -> tuple[Field, str, int]:
     label = name if count == 1 else f"{name}_{index}"
     units = str(variable.attrs.get("units", ""))[:40]
-    vector = str(variable.attrs.get("vector", ""))
-    return (
-        Field(label, units=units),
-        vector,
-        int(variable.attrs.get("component", -1) if vector else -1),
-    )
+    vector, component = variable.attrs.get("vector", ""), variable.attrs.get("component", -1)
+    return Field(label, units=units), str(vector), int(component) if vector else -1
 
 
 def _join(fields: list[tuple[Field, str, int]], dimension: int) -> list[Field]:

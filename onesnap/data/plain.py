@@ -28,7 +28,8 @@ def open_plain(path, found: Mapping[str, Any], field=None, dims=None) -> Dataset
         unknown = [name for name in chosen if name not in states]
         if unknown:
             raise DataError(
-                f"{path}: field: no array of numbers is called {', '.join(unknown)}; it holds: {listed}"
+                f"{path}: field: no array of numbers is called {', '.join(unknown)}; "
+                f"it holds: {listed}"
             )
     shapes = {states[name].shape for name in chosen}
     if len(shapes) != 1:

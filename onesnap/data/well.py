@@ -190,7 +190,8 @@ def _boundary(path, file, found, axes, space) -> tuple[tuple[Any, ...], np.ndarr
         about = [dim for dim in words(group.attrs.get("associated_dims")) if dim in axes]
         if kind not in BOUNDARIES:
             raise DataError(
-                f"{path}: boundary_conditions/{name}: expected bc_type out of {BOUNDARIES}, got {kind!r}"
+                f"{path}: boundary_conditions/{name}: expected bc_type out of {BOUNDARIES}, "
+                f"got {kind!r}"
             )
         shape = tuple(space[axes.index(dim)] for dim in about)
         fits = key in found and found[key].shape == shape and found[key].dtype.kind in "biu"
