@@ -326,6 +326,9 @@ def make_pairs(before, after, parameters=None, fields=None) -> Pairs:
 def load(path) -> Surrogate:
     """Read a model file that `Surrogate.save` wrote."""
     stepper, params, plan = files.load(path)
+    known = inspect.signature(Surrogate.__init__).parameters
+    if unknown := set(params) - set(known):
+        raise ValueError(f"{path}: holds settings that this onesnap does not know: {sorted(unknown)}")
     model = Surrogate(**params)
     model.plan_, model.stepper_ = plan, stepper
     return model

@@ -76,40 +76,45 @@ def surplus(space: Sequence[int], stride: Sequence[int]) -> tuple[int, ...]:
 
 
 def pad(
-    state,
+    state: Any,
     extent: Sequence[int],
     boundary: Any = "periodic",
     more: Sequence[int] | None = None,
     level: Callable[[float], Any] | None = None,
-):
+) -> Any:
     """Put `extent` cells of what lies beyond the boundary around a state, `more` of them behind.
 
     `level(value)` turns a number of the boundary into the units of the state, `(C, 1, …)`.
     """
-    dimension = len(extent)
     numpy = np if isinstance(state, np.ndarray) else jnp
-    more = (0,) * dimension if more is None else more
-    for axis, ends in enumerate(both_sides(boundary, dimension), start=1):
-        points = state.shape[axis]
-
-        def part(first: int, last: int, state=state, axis=axis):
-            return state[(slice(None),) * axis + (slice(first, last),)]
-
-        def beyond(kind, width: int, low: bool, part=part, points=points, axis=axis, state=state):
-            if kind == "periodic":
-                return part(points - width, points) if low else part(0, width)
-            if kind == "wall":
-                return numpy.flip(part(0, width) if low else part(points - width, points), axis)
-            if kind == "open":
-                return numpy.repeat(part(0, 1) if low else part(points - 1, points), width, axis)
-            shape = (*state.shape[:axis], width, *state.shape[axis + 1 :])
-            value = kind if level is None else level(float(kind))
-            return numpy.broadcast_to(numpy.asarray(value, state.dtype), shape)
-
-        reach = extent[axis - 1]
-        pieces = [beyond(ends[0], reach, True), state, beyond(ends[1], reach + more[axis - 1], False)]
-        state = numpy.concatenate(pieces, axis) if reach + more[axis - 1] else state
+    more = (0,) * len(extent) if more is None else more
+    ends = both_sides(boundary, len(extent))
+    for axis, (reach, extra, (low, high)) in enumerate(zip(extent, more, ends, strict=True), 1):
+        if reach + extra:
+            before = _beyond(numpy, state, axis, low, reach, False, level)
+            behind = _beyond(numpy, state, axis, high, reach + extra, True, level)
+            state = numpy.concatenate([before, state, behind], axis)
     return state
+
+
+def _beyond(numpy: Any, state: Any, axis: int, kind: Any, width: int, high: bool, level: Any) -> Any:
+    """`width` cells of what lies beyond one end of an axis."""
+    points = state.shape[axis]
+
+    def part(near: bool, count: int):
+        """The cells next to this end, or those at the other one."""
+        first = points - count if near == high else 0
+        return state[(slice(None),) * axis + (slice(first, first + count),)]
+
+    if kind == "periodic":
+        return part(False, width)
+    if kind == "wall":
+        return numpy.flip(part(True, width), axis)
+    if kind == "open":
+        return numpy.repeat(part(True, 1), width, axis)
+    value = kind if level is None else level(float(kind))
+    shape = (*state.shape[:axis], width, *state.shape[axis + 1 :])
+    return numpy.broadcast_to(numpy.asarray(value, state.dtype), shape)
 
 
 def tile(

@@ -80,7 +80,7 @@ def open_npz(path, field: str | None = None, dims=None) -> Dataset:
         ]
         if field is None:
             field = "states" if "states" in headers else large[0] if len(large) == 1 else None
-        if field not in headers:
+        if field is None or field not in headers:
             raise DataError(f"{path}: choose the array of states with field; it holds: {listed}")
 
         def number(*names: str) -> Any:

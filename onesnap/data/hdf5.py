@@ -67,6 +67,10 @@ def check(dataset, path, name: str):
         size = int(np.prod(dataset.chunks, dtype=object)) * dataset.dtype.itemsize
         if size > MOST_CHUNK:
             raise DataError(f"{path}: {name} has chunks of {size} bytes, more than can be right")
+    elif dataset.size and dataset.dtype.kind in "fiub":
+        size, there = dataset.size * dataset.dtype.itemsize, dataset.id.get_storage_size()
+        if there not in (0, size):
+            raise DataError(f"{path}: {name} needs {size} bytes and has {there}; it is damaged")
     return dataset
 
 
