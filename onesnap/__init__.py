@@ -11,7 +11,7 @@ The stages, in the order in which the data flows:
     Surrogate  the estimator, and what it chooses by itself       choices, planning, tuning, surrogate
     Stepper    the learned map u -> u_next                        stepper
     rollout    forecasts with a status                            rollout
-    metrics    how good they are                                  metrics
+    metrics    how good they are, and whether to trust them       metrics, trust
     files      models in safe files                               files
 """
 
@@ -34,5 +34,6 @@ from .stepper import Stepper as Stepper
 from .surrogate import NotFittedError as NotFittedError, Surrogate as Surrogate, load as load
 from .symmetry import Group as Group
 from .systems import System as System, systems as systems
+from .trust import Trust as Trust, trust as trust
 
 __version__ = importlib.metadata.version("onesnap")

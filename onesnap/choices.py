@@ -42,10 +42,11 @@ class Probe:
     test: list[tuple[int, np.ndarray]]
     boundary: Any = "periodic"
     kinds: tuple[str, ...] | str | None = "auto"
+    fill: np.ndarray | None = None
 
     def cutter(self, *settings, **more) -> Cutter:
         """A cutter with the boundary of the data."""
-        return make_cutter(self.pairs, *settings, boundary=self.boundary, **more)
+        return make_cutter(self.pairs, *settings, boundary=self.boundary, fill=self.fill, **more)
 
     @property
     def change(self) -> float:
@@ -99,7 +100,9 @@ def _shift(rows: Rows, cutter: Cutter) -> Rows:
     return cells, context, outputs.reshape(targets.shape)
 
 
-def make_probe(pairs: Pairs, seed: int, boundary: Any = "periodic", kinds: Any = "auto") -> Probe:
+def make_probe(
+    pairs: Pairs, seed: int, boundary: Any = "periodic", kinds: Any = "auto", fill=None
+) -> Probe:
     """Split the windows: whole pairs are held out, or a part of space where there are few."""
     random = np.random.default_rng(seed)
     everywhere = np.arange(pairs.cells)
@@ -122,7 +125,7 @@ def make_probe(pairs: Pairs, seed: int, boundary: Any = "periodic", kinds: Any =
         share = max(1, total // len(parts))
         return [(i, random.choice(c, min(share, len(c)), replace=False)) for i, c in parts.items()]
 
-    return Probe(pairs, draw_from(learn, TRAIN), draw_from(judge, TEST), boundary, kinds)
+    return Probe(pairs, draw_from(learn, TRAIN), draw_from(judge, TEST), boundary, kinds, fill)
 
 
 def make_cutter(
@@ -239,7 +242,8 @@ def find_symmetry(probe: Probe, extent, stride, mean: str) -> tuple[Group, str]:
         if len(set(extent)) + len(set(stride)) > 2:
             straight = tuple(range(dimension))
             pool = Group(tuple(e for e in pool.elements if e.axes == straight), fields)
-        pool = Group(tuple(e for e in pool.elements if respects(e, probe.boundary, fields)), fields)
+        fine = [e for e in pool.elements if respects(e, probe.boundary, fields, probe.fill)]
+        pool = Group(tuple(fine), fields)
         fitted = probe.fit(probe.cutter(extent, stride, mean, pool))
         reference = fitted.error()
         if reference > JUDGE * probe.change:
@@ -256,15 +260,16 @@ def find_symmetry(probe: Probe, extent, stride, mean: str) -> tuple[Group, str]:
     return best, because
 
 
-def respects(element: Element, boundary: Any, fields: tuple[str, ...]) -> bool:
-    """Whether a symmetry leaves what lies beyond the edges as it is."""
+def respects(element: Element, boundary: Any, fields: tuple[str, ...], fill=None) -> bool:
+    """Whether a symmetry leaves what lies beyond the edges, and what fills gaps, as it is."""
     sides = both_sides(boundary, element.dimension)
     for ends, axis, flip in zip(sides, element.axes, element.flips, strict=True):
         if ends != (sides[axis][::-1] if flip else sides[axis]):
             return False
-    held = [kind for ends in sides for kind in ends if not isinstance(kind, str)]
     ones = np.ones(len(matrix := element.channel_matrix(fields)))
-    return all(np.array_equal(matrix @ (value * ones), value * ones) for value in held)
+    held = [kind * ones for ends in sides for kind in ends if not isinstance(kind, str)]
+    held += [] if fill is None else [fill]
+    return all(np.array_equal(matrix @ value, value) for value in held)
 
 
 def largest_group(elements: list[Element], fields: tuple[str, ...]) -> Group:

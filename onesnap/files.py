@@ -94,11 +94,13 @@ def _decode(value: dict) -> Any:
     return Group(elements, tuple(value["group"]["fields"]))
 
 
-def save(path, stepper: Stepper, params: dict, plan: Plan, *, force: bool = False) -> None:
+def save(
+    path, stepper: Stepper, params: dict, plan: Plan, data: dict | None = None, *, force: bool = False
+) -> None:
     """Write a model file."""
     tensors = {name: _attribute(stepper, name) for name in TENSORS}
-    if stepper.features.basis is not None:
-        tensors["features.basis"] = stepper.features.basis
+    optional = {"features.basis": stepper.features.basis, "fill": stepper.fill}
+    tensors |= {name: array for name, array in optional.items() if array is not None}
     settings = {
         "version": VERSION,
         "activation": stepper.features.activation,
@@ -109,6 +111,7 @@ def save(path, stepper: Stepper, params: dict, plan: Plan, *, force: bool = Fals
         "stride": stepper.stride,
         "boundary": stepper.boundary,
         "params": params,
+        "data": data,
         "plan": {f.name: getattr(plan, f.name) for f in dataclasses.fields(plan)},
     }
     tensors = {name: np.ascontiguousarray(array, np.float64) for name, array in tensors.items()}
@@ -134,7 +137,7 @@ def _attribute(stepper: Stepper, name: str):
     return value
 
 
-def load(path) -> tuple[Stepper, dict, Plan]:
+def load(path) -> tuple[Stepper, dict, Plan, dict | None]:
     """Read a model file; anything that is not one is a ValueError that says so."""
     path = Path(path)
     if not path.is_file():
@@ -171,7 +174,7 @@ def _check_size(path: Path) -> None:
 
 
 def _check_tensors(tensors: dict[str, np.ndarray]) -> None:
-    expected = TENSORS | {"features.basis": 2}
+    expected = TENSORS | {"features.basis": 2, "fill": 1}
     missing, extra = set(TENSORS) - set(tensors), set(tensors) - set(expected)
     if missing or extra:
         raise ValueError(f"arrays missing {sorted(missing)}, unknown {sorted(extra)}")
@@ -182,7 +185,7 @@ def _check_tensors(tensors: dict[str, np.ndarray]) -> None:
             raise ValueError(f"{name} holds values that are not finite")
 
 
-def _assemble(settings: dict, tensors: dict[str, np.ndarray]) -> tuple[Stepper, dict, Plan]:
+def _assemble(settings: dict, tensors: dict[str, np.ndarray]):
     """Build the parts, after checking that their sizes fit together."""
     basis, weights = tensors.get("features.basis"), tensors["features.weights"]
     ends = tensors["scaling.low"], tensors["scaling.high"]
@@ -212,16 +215,17 @@ def _assemble(settings: dict, tensors: dict[str, np.ndarray]) -> tuple[Stepper, 
         "readout": tensors["readout"].shape == (hidden, outputs),
         "scaling.high": scaling.high.shape == scaling.low.shape and bool((ends[0] < ends[1]).all()),
         "context.fields": tensors["context.fields"].ndim in (1, 1 + dimension),
+        "fill": "fill" not in tensors or (fields and tensors["fill"].shape == scaling.low.shape),
         "context.low": context.low.shape == context.high.shape == (known,),
     }
     wrong = [name for name, fine in sizes.items() if not fine]
     if wrong or settings["activation"] not in ACTIVATIONS:
         raise ValueError(f"the sizes of {wrong or 'activation'} do not fit the rest")
     features = Features(basis, weights, tensors["features.bias"], settings["activation"])
+    boundary = both_sides(settings["boundary"], len(stride))
     stepper = Stepper(
-        scaling, features, tensors["readout"], context, extent, stride,
-        both_sides(settings["boundary"], len(stride)),
-    )  # fmt: skip
+        scaling, features, tensors["readout"], context, extent, stride, boundary, tensors.get("fill")
+    )
     plan = settings["plan"]
     plan = Plan(**plan | {name: tuple(plan[name]) for name in ("extent", "stride")})
-    return stepper, dict(settings["params"]), plan
+    return stepper, dict(settings["params"]), plan, settings.get("data")

@@ -114,7 +114,13 @@ def make_plans(given: Mapping[str, Any], pairs: Pairs, probe: Probe) -> list[Pla
     exact = given["averaging"] is not None
     stride = settle("stride", given["stride"], lambda: choices.find_stride(pairs.space, exact))
     stride = per_axis("stride", stride, dimension, 1)
-    mean = settle("mean", given["mean"], lambda: choices.find_mean(probe, stride))
+
+    def find_mean():
+        if probe.fill is not None:
+            return "keep", "some cells have no values"
+        return choices.find_mean(probe, stride)
+
+    mean = settle("mean", given["mean"], find_mean)
     near: list[int] = []
     if given["extent"] == "auto":
         near = list(choices.rank_extents(probe, stride, mean))
@@ -147,7 +153,9 @@ def make_plans(given: Mapping[str, Any], pairs: Pairs, probe: Probe) -> list[Pla
                 f"dimension(s), got one for {checked.channels} in {checked.dimension}"
             )
         refused = [
-            e for e in checked.elements if not choices.respects(e, probe.boundary, checked.fields)
+            e
+            for e in checked.elements
+            if not choices.respects(e, probe.boundary, checked.fields, probe.fill)
         ]
         if refused:
             raise ValueError(

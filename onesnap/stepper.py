@@ -34,6 +34,7 @@ class Stepper(eqx.Module):
     extent: tuple[int, ...] = eqx.field(static=True)
     stride: tuple[int, ...] = eqx.field(static=True)
     boundary: Any = eqx.field(static=True, default="periodic")
+    fill: Float[AnyArray, " C"] | None = None  # where the last context field is 0
 
     @property
     def channels(self) -> int:
@@ -42,6 +43,7 @@ class Stepper(eqx.Module):
     def __call__(self, state: Float[AnyArray, "C ..."]) -> Float[AnyArray, "C ..."]:
         check_state(self, state)
         self = jax.tree.map(lambda leaf: jnp.asarray(leaf, state.dtype), self)
+        state = self.cover(state)
         field, mean = self.scaling.centre(state)
         inputs, told = self.scaling.limit(self.scaling.shrink(field)), self.context
         space = state.shape[1:]
@@ -56,7 +58,15 @@ class Stepper(eqx.Module):
         parameters = jnp.broadcast_to(parameters, (*place.shape[:-1], *parameters.shape))
         context = jnp.concatenate([place, parameters], axis=-1)
         following = self._blocks(padded, context)[(slice(None), *(slice(n) for n in space))]
-        return self.scaling.restore(following, mean)
+        return self.cover(self.scaling.restore(following, mean))
+
+    def cover(self, state):
+        """The state with the cells filled that never have a value; they are marked by a field."""
+        if self.fill is None:
+            return state
+        numpy = np if isinstance(state, np.ndarray) else jnp
+        level = self.fill.reshape(-1, *(1,) * (state.ndim - 1))
+        return numpy.where(self.context.fields[-1] > 0.5, state, level)
 
     def _blocks(self, padded, context):
         """The field a step later from padded inputs, some rows of windows at a time."""

@@ -35,7 +35,7 @@ SOUND = 20.0  # times the least held-out error that a trial may have to be chose
 STEADY = 0.3  # by how many ranges a trial forecast may leave the training range
 
 
-def make_cutter(plan: Plan, given: Mapping[str, Any], pairs: Pairs, boundary: Any) -> Cutter:
+def make_cutter(plan: Plan, given: Mapping[str, Any], pairs: Pairs, probe: Probe) -> Cutter:
     """How the pairs of this plan are cut into rows."""
     cutter = choices.make_cutter(
         pairs,
@@ -44,7 +44,8 @@ def make_cutter(plan: Plan, given: Mapping[str, Any], pairs: Pairs, boundary: An
         plan.mean,
         plan.symmetry,
         plan.context,
-        boundary=boundary,
+        boundary=probe.boundary,
+        fill=probe.fill,
         windows=given["windows"],
         # Where windows abound each is seen under one element: all windows, all elements, one cost.
         share="symmetry" in plan.reasons and len(pairs) * pairs.cells >= PLENTY * plan.hidden,
@@ -113,7 +114,7 @@ def tune(plans: list[Plan], given: Mapping[str, Any], pairs: Pairs, probe: Probe
     The candidate with the least error is tried first; one that fails goes back with more noise.
     """
     if len(plans) == 1 and plans[0].noise != "auto":
-        cutter = make_cutter(plans[0], given, pairs, probe.boundary)
+        cutter = make_cutter(plans[0], given, pairs, probe)
         return Trial(plans[0], cutter, make_layer(plans[0], cutter, pairs))
     waiting = [_candidate(plan, given, pairs, probe) for plan in plans]
     least = {(c.plan.extent[0], c.plan.rank): c.error for c in waiting}
@@ -152,7 +153,7 @@ def _candidate(plan: Plan, given: Mapping[str, Any], pairs: Pairs, probe: Probe)
     if plan.noise_form == "sampled" and plan.noise == "auto":
         noises = [PAPER_NOISE]
         plan = replace(plan, reasons={**plan.reasons, "noise": "the paper's"})
-    cutter = make_cutter(replace(plan, noise=noises[0]), given, pairs, probe.boundary)
+    cutter = make_cutter(replace(plan, noise=noises[0]), given, pairs, probe)
     layer = make_layer(plan, cutter, pairs)
     share = max(1, TRIAL_ROWS // (len(probe.train) * len(plan.symmetry)))
     rows = join(
@@ -193,6 +194,7 @@ def make_stepper(cutter: Cutter, layer: Layer, weights: np.ndarray, pairs: Pairs
         cutter.extent,
         cutter.stride,
         cutter.boundary,
+        cutter.fill,
     )
 
 

@@ -9,11 +9,11 @@ import onesnap
 
 STAGES = """
 symmetry solvers systems windows data scaling snapshots simulate features rows lstsq readout stepper
-rollout metrics choices planning tuning files surrogate paper plots report experiment demo_page
-demo cli __init__
+rollout metrics choices planning tuning files streaming surrogate trust forecasting paper plots
+views report experiment demo_page demo cli_data cli __init__
 """
 ORDER = STAGES.split()
-INSIDE = "dataset hdf5 layout arrays plain well pdebench gridded opening __init__"
+INSIDE = "dataset hdf5 layout arrays plain well pdebench gridded opening writing __init__"
 DATA = INSIDE.split()
 HOUSE = Path(onesnap.__file__).parent
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -75,6 +76,11 @@ class Trajectory:
     parameters: tuple[float, ...] = ()
     context: Callable[[], np.ndarray] | None = None
 
+    def part(self, start: int, stop: int) -> Trajectory:
+        """The states from `start` to before `stop`."""
+        read = self.read
+        return replace(self, steps=stop - start, read=lambda a, b: read(start + a, start + b))
+
 
 @dataclass(frozen=True)
 class Dataset:
@@ -83,7 +89,8 @@ class Dataset:
     `dx` and `dt` are None where the file does not say. `boundary` has an entry for each axis, as
     `Surrogate(boundary=...)` takes it. `context` names the known fields,
     `scalar_context` is False if some of them turn with the axes. `mask` is True where there are
-    values at all times, None if that is everywhere. `notes` tell what was assumed or left out.
+    values at all times, None if that is everywhere. `notes` tell what was assumed or left out,
+    `attributes` what a forecast of ours says about itself.
     """
 
     path: str
@@ -101,6 +108,7 @@ class Dataset:
     mask: np.ndarray | None = None
     time_units: str = ""
     notes: tuple[str, ...] = ()
+    attributes: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self):
         if not 1 <= len(self.space) <= 3 or len(self.axes) != len(self.space):
@@ -116,17 +124,17 @@ class Dataset:
 
     @property
     def channels(self) -> int:
-        return sum(field.channels for field in self.fields)
+        return sum(f.channels for f in self.fields)
 
     @property
     def names(self) -> list[str]:
         """A name for each channel."""
-        return [name for field in self.fields for name in field.channel_names(self.axes)]
+        return [name for f in self.fields for name in f.channel_names(self.axes)]
 
     @property
     def kinds(self) -> tuple[str, ...] | None:
         """How the fields move under symmetries, in channel order; None if groups here cannot say."""
-        kinds = tuple(field.kind for field in self.fields)
+        kinds = tuple(f.kind for f in self.fields)
         return kinds if self.scalar_context and "tensor" not in kinds else None
 
     @property
@@ -215,6 +223,25 @@ class Dataset:
             part["fields"] = np.broadcast_to(known, (len(steps), *known.shape))
         return part
 
+    def split(self, share: float = 0.2) -> tuple[Dataset, Dataset | None]:
+        """What to learn from, and what to hold out: the last trajectories, or the ends of few ones.
+
+        The second is None where there is too little to hold anything out.
+        """
+        many = len(self.trajectories)
+        if many >= 5:
+            kept = many - max(1, round(share * many))
+            first, last = self.trajectories[:kept], self.trajectories[kept:]
+        else:
+            first, last = [], []
+            for trajectory in self.trajectories:
+                held = max(2, round(share * trajectory.steps))
+                if trajectory.steps - held < 2:
+                    return self, None
+                first.append(trajectory.part(0, trajectory.steps - held))
+                last.append(trajectory.part(trajectory.steps - held, trajectory.steps))
+        return replace(self, trajectories=tuple(first)), replace(self, trajectories=tuple(last))
+
     def with_mask(self) -> Dataset:
         """The same, with the cells marked that have no value in any state that was looked at."""
         count = min(LOOKED_AT, sum(t.steps for t in self.trajectories))
@@ -254,3 +281,24 @@ def spacing(coordinate) -> float | None:
         return None
     even = np.allclose(steps, steps.mean(), rtol=1e-2, atol=0)
     return abs(float(steps.mean())) if even else None
+
+
+def recognise(dataset: Dataset, text: Any) -> Dataset:
+    """The same with what a forecast of ours says about itself in its JSON text, if it does."""
+    try:
+        attributes = json.loads(text)
+        sides = both_sides(attributes["boundary"], len(dataset.space))
+        fields = tuple(Field(str(n), str(k), int(c), str(u)) for n, k, c, u in attributes["fields"])
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return dataset
+    known = sum(f.channels for f in fields) == dataset.channels and {f.kind for f in fields} <= set(
+        KINDS
+    )
+    notes = tuple(note for note in dataset.notes if not note.startswith("boundary"))
+    return replace(
+        dataset,
+        boundary=sides,
+        fields=fields if known else dataset.fields,
+        notes=notes,
+        attributes=attributes,
+    )

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .dataset import DataError, Dataset, Field, reading, spacing
+from .dataset import DataError, Dataset, Field, reading, recognise, spacing
 from .hdf5 import MOST_CHUNK, datasets, opened
 from .layout import CHANNELS, SAMPLES, TIMES, by_names, split_names
 
@@ -121,11 +121,16 @@ def _describe(path, kind: str, access: Callable[[], Any], field, dims) -> Datase
         axis = dict(zip(names, kept, strict=True))
         dx = [_spacing(found, axis[name]) for name in layout.names]
         count = layout.count(shape)
-        parts = [_field(n, variables[n], count, index) for n in chosen for index in range(count)]
-        fields = _join(parts, len(layout.space))
+        fields = [
+            Field(
+                n if count == 1 else f"{n}_{i}", units=str(variables[n].attrs.get("units", ""))[:40]
+            )
+            for n in chosen
+            for i in range(count)
+        ]
         dt = _spacing(found, kept[layout.time])
-        units = str(found[kept[layout.time]].attrs.get("units", "")) if dt is not None else ""
-        boundary = _stored_boundary(found, len(layout.space))
+        clock = str(found[kept[layout.time]].attrs.get("units", "")) if dt is not None else ""
+        ours = found.attrs.get("onesnap")
 
     def read(sample: int, start: int, stop: int) -> np.ndarray:
         with reading(path), access() as found:
@@ -138,7 +143,7 @@ def _describe(path, kind: str, access: Callable[[], Any], field, dims) -> Datase
                 parts.append(layout.read(part.transpose(*kept).values, 0, 0, stop - start))
         return np.concatenate(parts, axis=1)
 
-    return Dataset(
+    dataset = Dataset(
         path=str(path),
         format=kind,
         fields=tuple(fields),
@@ -147,10 +152,11 @@ def _describe(path, kind: str, access: Callable[[], Any], field, dims) -> Datase
         trajectories=layout.trajectories(shape, path, read),
         dx=tuple(dx),
         dt=dt,
-        boundary=boundary or ("periodic",) * len(layout.space),
-        time_units=units,
-        notes=() if boundary else ("boundary: the file does not say; taken as periodic",),
+        boundary=("periodic",) * len(layout.space),
+        time_units=clock,
+        notes=("boundary: the file does not say; taken as periodic",),
     )
+    return recognise(dataset, ours)
 
 
 def _spacing(found, dim) -> float | None:
@@ -161,38 +167,6 @@ def _spacing(found, dim) -> float | None:
     if points.dtype.kind in "mM":
         points = (points - points[:1]).astype("timedelta64[ns]").astype(np.float64) / 1e9
     return spacing(points) if points.dtype.kind in "fiu" else None
-
-
-def _field(name: str, variable, count: int, index: int) -> tuple[Field, str, int]:
-    label = name if count == 1 else f"{name}_{index}"
-    units = str(variable.attrs.get("units", ""))[:40]
-    vector, component = variable.attrs.get("vector", ""), variable.attrs.get("component", -1)
-    return Field(label, units=units), str(vector), int(component) if vector else -1
-
-
-def _join(fields: list[tuple[Field, str, int]], dimension: int) -> list[Field]:
-    """Components that name their vector, in order and all there, become one field again."""
-    joined: list[Field] = []
-    while fields:
-        field, vector, _ = fields[0]
-        group = fields[:dimension]
-        whole = vector and [(v, c) for _, v, c in group] == [(vector, c) for c in range(dimension)]
-        joined.append(Field(vector, "vector", dimension, field.units) if whole else field)
-        fields = fields[dimension if whole else 1 :]
-    return joined
-
-
-def _stored_boundary(found, dimension: int) -> tuple[Any, ...] | None:
-    """The boundary that a forecast of ours carries as an attribute."""
-    text = found.attrs.get("onesnap_boundary")
-    if not isinstance(text, str):
-        return None
-    try:
-        kinds = json.loads(text)
-        kinds = tuple(tuple(kind) if isinstance(kind, list) else kind for kind in kinds)
-    except (ValueError, TypeError):
-        return None
-    return kinds if len(kinds) == dimension else None
 
 
 def _check_zarr(path: Path) -> None:
