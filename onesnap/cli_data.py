@@ -24,7 +24,7 @@ from .surrogate import Surrogate, load
 from .trust import trust
 from .views import film, finite, sketch, view
 
-Bars = Callable[[], AbstractContextManager[Callable[[str, int, int], None]]]
+Bars = Callable[[], AbstractContextManager[Any]]
 LOOKED_AT = 16  # states from which `info` takes its ranges
 
 File = Annotated[Path, typer.Argument(help="Data: .npy, .npz, HDF5, NetCDF or Zarr.")]
@@ -145,7 +145,9 @@ def fit(bars: Bars):
             raise FileExistsError(f"{out}: exists already; choose another name, or pass --force")
         found = open_data(file, field=field, dims=dims, dt=dt, boundary=parse_boundary(boundary))
         learned, held = found.split()
-        given = {k: v for k, v in {"extent": extent, "hidden": hidden}.items() if v is not None}
+        given: dict[str, Any] = {
+            k: v for k, v in {"extent": extent, "hidden": hidden}.items() if v is not None
+        }
         model = Surrogate(seed=seed, **given)
         with warnings.catch_warnings(record=True) as caught, bars() as tell:
             warnings.simplefilter("always", UserWarning)

@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from .data import Dataset
+from .data import Dataset, Field
 from .data.writing import Partial, check_name, write
-from .rollout import Forecast
 from .streaming import card, context_of
 from .surrogate import Surrogate
 
@@ -50,6 +49,7 @@ def forecast_to_file(
         "every": every,
         "boundary": model.stepper_.boundary,
         "fields": known["fields"],
+        "channels": [n for f in known["fields"] for n in Field(*f).channel_names(dataset.axes)],
     }
     mark = {**about, "state": hashlib.sha256(first.tobytes()).hexdigest()}
     partial = Partial(out, first.shape, mark)
@@ -62,7 +62,6 @@ def forecast_to_file(
         done = partial.done
         count = min(piece, kept - done)
         result = model.rollout(partial.states()[-1], count * every, every, **told)
-        assert isinstance(result, Forecast)
         if result.diverged_at is not None:
             diverged = (done - 1) * every + result.diverged_at
         partial.append(result.states[1:])

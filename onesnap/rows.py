@@ -137,10 +137,9 @@ class Cutter:
         Left out are blocks that reach beyond an end that is not periodic, for nothing is known
         there, and windows with a missing value in them.
         """
-        space = pairs.space
-        at = np.unravel_index(
-            self._complete(pairs, index, self._inside(space, chosen), element), space
-        )
+        space = tuple(pairs.space[axis] for axis in element.axes)
+        chosen = self._complete(pairs, index, self._inside(space, chosen), element)
+        at = np.unravel_index(chosen, space)
         state, mean = self.scaling.centre(pairs.before[index])
         target = pairs.after[index] - (mean if self.scaling.mean == "remove" else 0.0)
         scaled = self.scaling.shrink(self.group.act(element, state))
@@ -177,7 +176,7 @@ class Cutter:
         gone = element.act(pairs.missing[index][None].astype(np.int8), ("scalar",)) != 0
         more = [step - 1 for step in self.stride]
         windows = every(pad(gone, self.extent, unheld(self.boundary), more), self.extent, self.stride)
-        at = np.unravel_index(chosen, pairs.space)
+        at = np.unravel_index(chosen, gone.shape[1:])
         return chosen[~windows[at].reshape(len(chosen), -1).any(axis=1)]
 
     def _inside(self, space: tuple[int, ...], chosen: np.ndarray) -> np.ndarray:

@@ -52,7 +52,7 @@ class Stream:
     def complete(self, batch: dict[str, np.ndarray]) -> Pairs:
         """Checked pairs without gaps, and where there were some."""
         before, after = batch["before"], batch["after"]
-        lost = ~(np.isfinite(before) & np.isfinite(after)).all(axis=1)
+        lost = np.any(~np.isfinite(before) | ~np.isfinite(after), axis=1)
         mask, fields = self.dataset.mask, batch.get("fields")
         if mask is not None:
             lost &= mask
@@ -98,9 +98,7 @@ def card(dataset: Dataset) -> dict[str, Any]:
     }
 
 
-def context_of(
-    known: dict[str, Any], dataset: Dataset, trajectory: int = 0
-) -> dict[str, np.ndarray | None]:
+def context_of(known: dict[str, Any], dataset: Dataset, trajectory: int = 0) -> dict[str, Any]:
     """Parameters and fields of one trajectory, as a model made from such data takes them."""
     missing = set(known["parameters"]) - set(dataset.parameters)
     if missing or list(dataset.context) != known["context"]:

@@ -17,11 +17,11 @@ import numpy as np
 from . import files, lstsq, readout
 from .choices import make_probe
 from .data import Dataset
-from .data.gridded import from_xarray
+from .data.gridded import from_labelled, from_xarray
 from .metrics import skill
 from .planning import Plan, check_averaging, check_settings, make_plans
 from .readout import Layer
-from .rollout import Forecast, forecast
+from .rollout import forecast
 from .rows import Cutter, Pairs, make_pairs
 from .snapshots import check_pairs, check_states
 from .stepper import Stepper, average
@@ -254,11 +254,18 @@ class Surrogate:
         parameters=None,
         fields=None,
         progress: Callable[[int, int], object] | None = None,
-    ) -> Forecast | list[Forecast]:
+    ) -> Any:
         """Forecast `steps` steps and keep every `every`-th state, the initial one first.
 
-        A batch of states `(batch, channel, *space)` gives a list of forecasts.
+        A batch of states `(batch, channel, *space)` gives a list of forecasts. An xarray DataArray
+        without a time axis gives a DataArray with one, up to where the forecast diverged, if it did.
         """
+        if is_xarray(state):
+            plain, wrap = from_labelled(state, self.data_)
+            result = self.rollout(
+                plain, steps, every, parameters=parameters, fields=fields, progress=progress
+            )
+            return wrap(result, every)
         for name, value, least in (("steps", steps, 0), ("every", every, 1)):
             if not isinstance(value, int | np.integer) or value < least:
                 raise ValueError(f"{name}: expected an integer of at least {least}, got {value!r}")
@@ -284,7 +291,7 @@ class Surrogate:
         """Write the model file; an existing file is kept unless `force`."""
         files.save(path, self.stepper_, self.get_params(), self.plan_, self.data_, force=force)
 
-    def _prepare(self, pairs: Pairs, boundary="periodic", kinds: Any = "auto", fill=None) -> None:
+    def _prepare(self, pairs: Pairs, boundary: Any = "periodic", kinds: Any = "auto", fill=None):
         given = self.get_params()
         check_settings(given)
         known = isinstance(self.boundary, str) and self.boundary == "auto"
@@ -353,11 +360,15 @@ class Surrogate:
         return states, single
 
 
+def is_xarray(data) -> bool:
+    return type(data).__module__.partition(".")[0] == "xarray"
+
+
 def as_dataset(data) -> Dataset:
     """A Dataset, or an array or dataset of xarray, as a Dataset."""
     if isinstance(data, Dataset):
         return data
-    if type(data).__module__.partition(".")[0] == "xarray":
+    if is_xarray(data):
         return from_xarray(data).with_mask()
     raise ValueError(
         f"after: expected the states a step later than before, which is {type(data).__name__}; only "

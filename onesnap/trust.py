@@ -56,7 +56,9 @@ class Trust:
                 "a linear window model is better: the equation may be linear (hidden=0), or more "
                 "pairs are needed"
             )
-        if self.wider is not None and self.wider < 0.7:
+        # Where the window holds all there is, both errors are round-off and their ratio is chance.
+        matters = self.linear > 0.05 * self.persistence
+        if matters and self.wider is not None and self.wider < 0.7:
             found.append(
                 f"two cells more on each side bring a linear model to {self.wider:.2g} of its error: "
                 "a step reaches beyond the window; give a larger extent or a smaller step"
@@ -182,7 +184,7 @@ def _valid(model: Surrogate, held: Dataset) -> tuple[int, int]:
             continue
         forecast = model.rollout(truth[0], len(truth) - 1, **_context(model, held, index))
         truth = np.nan_to_num(truth)
-        wrong = rse(np.nan_to_num(forecast.states), truth)  # pyright: ignore[reportAttributeAccessIssue]
+        wrong = rse(np.nan_to_num(forecast.states), truth)
         passed = np.flatnonzero(~(wrong <= THRESHOLD))
         valid.append(int(passed[0]) - 1 if len(passed) else len(wrong) - 1)
         compared.append(len(truth) - 1)

@@ -217,5 +217,10 @@ def test_an_xarray_is_enough():
     array = xr.DataArray(waves(10, 32), dims=("time", "x"), name="heat")
     model = snap.Surrogate(**QUICK, boundary="wall").fit(array, count=5)
     assert model.data_["fields"] == [["heat", "scalar", 1, ""]]
+    forecast = model.rollout(array[5].drop_vars("time", errors="ignore"), 4, every=2)
+    assert isinstance(forecast, xr.DataArray)
+    assert (forecast.dims, forecast.name) == (("time", "x"), "heat")
+    assert forecast.attrs["diverged_at"] == -1
+    np.testing.assert_array_equal(forecast, model.rollout(array.values[5][None], 4, 2).states[:, 0])
     with pytest.raises(ValueError, match="after: expected the states a step later"):
         snap.Surrogate().fit(array.values)

@@ -283,6 +283,14 @@ def spacing(coordinate) -> float | None:
     return abs(float(steps.mean())) if even else None
 
 
+def stored_channels(text: Any) -> list[str]:
+    """The names of the channels of a forecast of ours, in order; none if it is no such file."""
+    try:
+        return [str(name) for name in json.loads(text)["channels"]]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return []
+
+
 def recognise(dataset: Dataset, text: Any) -> Dataset:
     """The same with what a forecast of ours says about itself in its JSON text, if it does."""
     try:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .dataset import DataError, Dataset, Field, reading, recognise, spacing
+from .dataset import DataError, Dataset, Field, reading, recognise, spacing, stored_channels
 from .hdf5 import MOST_CHUNK, datasets, opened
 from .layout import CHANNELS, SAMPLES, TIMES, by_names, split_names
 
@@ -63,6 +63,30 @@ def from_xarray(data, field=None, dims=None) -> Dataset:
     return _describe("xarray", "xarray", same, field, dims)
 
 
+def from_labelled(array, known: Mapping[str, Any] | None) -> tuple[np.ndarray, Callable]:
+    """One state of a labelled array `(channel, *space)`, and what puts labels on its forecast."""
+    channel = [dim for dim in array.dims if str(dim).lower() in CHANNELS]
+    space = [dim for dim in array.dims if dim not in channel]
+    if known is not None:
+        asked = [axis for axis in known["axes"] if axis in array.dims]
+        space = asked if len(asked) == len(space) else space
+    ordered = array.transpose(*channel, *space)
+    state = np.asarray(ordered.values, np.float64)
+    dt = float((known or {}).get("dt") or 1.0)
+
+    def label(forecast, every: int):
+        import xarray
+
+        states = forecast.states if channel else forecast.states[:, 0]
+        times = {"time": np.arange(len(states)) * every * dt}
+        kept = {name: value for name, value in ordered.coords.items() if name != "time"}
+        status = {"diverged_at": -1 if forecast.diverged_at is None else forecast.diverged_at}
+        dims = ("time", *ordered.dims)
+        return xarray.DataArray(states, {**times, **kept}, dims, array.name, array.attrs | status)
+
+    return (state if channel else state[None]), label
+
+
 def _open(path, engine: str, kind: str, field, dims) -> Dataset:
     return _describe(path, kind, lambda: _opened(path, engine), field, dims)
 
@@ -84,7 +108,10 @@ def _describe(path, kind: str, access: Callable[[], Any], field, dims) -> Datase
     with reading(path), access() as found:
         variables = {str(n): v for n, v in found.data_vars.items() if v.dtype.kind in "fiu"}
         listed = ", ".join(f"{n}{v.dims} {v.shape}" for n, v in variables.items()) or "no numbers"
-        if field is None:
+        ours = found.attrs.get("onesnap")
+        if field is None and (own := stored_channels(ours)):
+            chosen = own  # the file has them in the order of the alphabet
+        elif field is None:
             roles = {
                 n: [role.lower() for role in _roles(v.dims, found)] for n, v in variables.items()
             }
@@ -130,7 +157,6 @@ def _describe(path, kind: str, access: Callable[[], Any], field, dims) -> Datase
         ]
         dt = _spacing(found, kept[layout.time])
         clock = str(found[kept[layout.time]].attrs.get("units", "")) if dt is not None else ""
-        ours = found.attrs.get("onesnap")
 
     def read(sample: int, start: int, stop: int) -> np.ndarray:
         with reading(path), access() as found:
