@@ -62,7 +62,7 @@ class Surrogate:
     - `solver`: "qr" (all digits) or "normal" (the paper's normal equations).
     - `boundary`: what lies beyond the edges: "periodic" (also what "auto" takes unless the data
       says more), "wall" (mirrored), "open" (the last cell goes on), or a number, the value held
-      there; one for all axes, one an axis, or a pair for the two ends of an axis.
+      at the edge; one for all axes, one an axis, or a pair for the two ends of an axis.
     - `windows`: how many windows of each pair are used; None for all of them.
     - `dtype`: precision of forecasts; training is always float64.
     """
@@ -131,6 +131,12 @@ class Surrogate:
                 raise ValueError(f"{name}: no such parameter; known: {', '.join(known)}")
             setattr(self, name, value)
         return self
+
+    def __sklearn_tags__(self):
+        """What scikit-learn asks before it searches; it is imported only if it does."""
+        from sklearn.utils import Tags, TargetTags  # pyright: ignore[reportMissingImports]
+
+        return Tags(estimator_type=None, target_tags=TargetTags(required=True))
 
     def __repr__(self) -> str:
         defaults = inspect.signature(type(self).__init__).parameters

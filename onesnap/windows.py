@@ -16,14 +16,15 @@ from jaxtyping import Float
 
 AnyArray = jax.Array | np.ndarray
 
-BOUNDARIES = ("periodic", "wall", "open")  # or a number: the value that is held beyond the edge
+BOUNDARIES = ("periodic", "wall", "open")  # or a number: the value that is held at the edge
 
 
 def both_sides(boundary: Any, dimension: int) -> tuple[tuple[Any, Any], ...]:
     """What lies beyond the low and the high end of each axis, from one word for all or one an axis.
 
     "periodic" goes on at the other end, "wall" mirrors the field (no gradient), "open" repeats the
-    last cell, and a number is the value held there. An axis may have a pair, one for each end.
+    last cell. A number is the value held at the edge: the field goes on as its own mirror image
+    about that value, so that it has it there. An axis may have a pair, one for each end.
     """
 
     def fine(kind: Any) -> bool:
@@ -112,9 +113,8 @@ def _beyond(numpy: Any, state: Any, axis: int, kind: Any, width: int, high: bool
         return numpy.flip(part(True, width), axis)
     if kind == "open":
         return numpy.repeat(part(True, 1), width, axis)
-    value = kind if level is None else level(float(kind))
-    shape = (*state.shape[:axis], width, *state.shape[axis + 1 :])
-    return numpy.broadcast_to(numpy.asarray(value, state.dtype), shape)
+    value = numpy.asarray(kind if level is None else level(float(kind)), state.dtype)
+    return 2 * value - numpy.flip(part(True, width), axis)
 
 
 def tile(

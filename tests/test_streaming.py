@@ -113,8 +113,8 @@ def test_what_happens_at_the_edge_is_learned(boundary):
         for axis, kind in ((1, sides[0]), (2, sides[1])):
             low, high = kind if isinstance(kind, tuple) else (kind, kind)
             wide = np.moveaxis(state, axis, -1)
-            before = np.full_like(wide[..., :1], 0.5) if low == 0.5 else None
-            behind = np.full_like(wide[..., :1], 0.5) if high == 0.5 else None
+            before = 1.0 - wide[..., :1] if low == 0.5 else None  # 0.5 halfway between
+            behind = 1.0 - wide[..., -1:] if high == 0.5 else None
             none = [(0, 0)] * (wide.ndim - 1)
             if before is None:
                 before = np.pad(wide, [*none, (1, 0)], mode=modes[low])[..., :1]
