@@ -15,7 +15,7 @@ from .readout import NOISE_FORMS
 from .rows import Pairs
 from .scaling import MEANS
 from .symmetry import Group, trivial
-from .windows import check_grid, per_axis, surplus
+from .windows import both_sides, check_grid, per_axis, surplus
 
 MOST_HIDDEN = 600
 
@@ -118,6 +118,12 @@ def make_plans(given: Mapping[str, Any], pairs: Pairs, probe: Probe) -> list[Pla
     def find_mean():
         if probe.fill is not None:
             return "keep", "some cells have no values"
+        if any(
+            not isinstance(kind, str)
+            for ends in both_sides(probe.boundary, dimension)
+            for kind in ends
+        ):
+            return "keep", "a value is held at an edge, which tells levels apart"
         return choices.find_mean(probe, stride)
 
     mean = settle("mean", given["mean"], find_mean)
