@@ -2,8 +2,8 @@
 
     python benchmarks/walls.py
 
-The one-step error is against persistence, on later states of another run; then 500 steps of
-forecast, their relative squared error, and whether they stayed within the training range.
+The run is learned from at five moments. The one-step error, against persistence, is that on moments in
+between that it was not shown; the forecast of 500 steps goes far beyond the last of them.
 """
 
 import time
@@ -41,19 +41,18 @@ def solve(equation: str, bc, periodic, seed: int) -> np.ndarray:
 
 
 def main() -> None:
-    print(
-        "| problem | persistence / model | RSE after 500 steps | stable | fit |\n|---|---|---|---|---|"
-    )
+    print("| problem | persistence / model | RSE after 500 steps | stable | fit |")
+    print("|---|---|---|---|---|")
     for name, (equation, bc, boundary, periodic) in PROBLEMS.items():
-        seen, unseen = (solve(equation, bc, periodic, seed) for seed in (0, 1))
-        chosen = [0, 15, 30, 45, 60]
+        truth = solve(equation, bc, periodic, seed=0)
+        chosen = np.array([0, 15, 30, 45, 60])
         begun = time.perf_counter()
-        model = snap.Surrogate(boundary=boundary).fit(seen[chosen], seen[[i + 1 for i in chosen]])
+        model = snap.Surrogate(boundary=boundary).fit(truth[chosen], truth[chosen + 1])
         seconds = time.perf_counter() - begun
-        before, after = unseen[2:60:3], unseen[3:61:3]
-        ratio = 1 / (1 - model.score(before, after))
-        forecast = model.rollout(unseen[0], 500)
-        error = snap.rse(forecast.states, unseen[: len(forecast.states)])[-1]
+        between = np.arange(2, 60, 5)
+        ratio = 1 / (1 - model.score(truth[between], truth[between + 1]))
+        forecast = model.rollout(truth[1], 500)
+        error = snap.rse(forecast.states, truth[1 : 1 + len(forecast.states)])[-1]
         stable = forecast.diverged_at is None and forecast.left_range_at is None
         print(f"| {name} | {ratio:.0f} | {error:.2g} % | {stable} | {seconds:.0f} s |", flush=True)
 
