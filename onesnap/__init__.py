@@ -2,6 +2,7 @@
 
 The stages, in the order in which the data flows:
 
+    open       data files of many formats to a Dataset            data/
     simulate   a System of the catalogue to a trajectory          systems, solvers, simulate
     pairs      checked snapshots, before and after                snapshots
     windows    fields cut into windows, scaled, with symmetries   scaling, windows, symmetry, rows
@@ -10,13 +11,14 @@ The stages, in the order in which the data flows:
     Surrogate  the estimator, and what it chooses by itself       choices, planning, tuning, surrogate
     Stepper    the learned map u -> u_next                        stepper
     rollout    forecasts with a status                            rollout
-    metrics    how good they are                                  metrics
+    metrics    how good they are, and whether to trust them       metrics, trust
     files      models in safe files                               files
 """
 
 import importlib.metadata
 
 from . import symmetry as symmetry
+from .data import DataError as DataError, Dataset as Dataset, open as open
 from .metrics import (
     moments as moments,
     rse as rse,
@@ -32,5 +34,6 @@ from .stepper import Stepper as Stepper
 from .surrogate import NotFittedError as NotFittedError, Surrogate as Surrogate, load as load
 from .symmetry import Group as Group
 from .systems import System as System, systems as systems
+from .trust import Trust as Trust, trust as trust
 
 __version__ = importlib.metadata.version("onesnap")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from .features import Context, Features, draw
 from .rows import Cutter, Pairs, Rows, join, principal
 from .scaling import Scaling, range_of, widen
 from .symmetry import Element, Group, full, trivial
+from .windows import both_sides
 
 TRAIN, TEST, HIDDEN = 6000, 1000, 400  # size of a probe, at most
 PROBE_NOISE = 1e-5
@@ -23,16 +25,28 @@ JUDGE = 0.3  # a probe with a larger error, relative to what a step changes, pro
 EXTENTS = {1: (2, 4, 6, 8, 10), 2: (1, 2, 3, 4, 6), 3: (1, 2)}
 NEAR = 4.0  # an extent with more than so many times the least error is not tried
 STRIDES = {1: 4, 2: 4, 3: 1}
+ROOMY = 24  # points an axis, from which on a stride need not divide the grid
 POSITION = 4  # cosines an axis, where position matters
 
 
 @dataclass(frozen=True)
 class Probe:
-    """Which windows of which pairs a probe learns from, and which it is judged by."""
+    """Which windows of which pairs a probe learns from, and which it is judged by.
+
+    `kinds` are the types of the fields, "auto" where they have to be found, None where the symmetries
+    known here cannot move them.
+    """
 
     pairs: Pairs
     train: list[tuple[int, np.ndarray]]  # (pair, flat cell numbers)
     test: list[tuple[int, np.ndarray]]
+    boundary: Any = "periodic"
+    kinds: tuple[str, ...] | str | None = "auto"
+    fill: np.ndarray | None = None
+
+    def cutter(self, *settings, **more) -> Cutter:
+        """A cutter with the boundary of the data."""
+        return make_cutter(self.pairs, *settings, boundary=self.boundary, fill=self.fill, **more)
 
     @property
     def change(self) -> float:
@@ -86,7 +100,9 @@ def _shift(rows: Rows, cutter: Cutter) -> Rows:
     return cells, context, outputs.reshape(targets.shape)
 
 
-def make_probe(pairs: Pairs, seed: int) -> Probe:
+def make_probe(
+    pairs: Pairs, seed: int, boundary: Any = "periodic", kinds: Any = "auto", fill=None
+) -> Probe:
     """Split the windows: whole pairs are held out, or a part of space where there are few."""
     random = np.random.default_rng(seed)
     everywhere = np.arange(pairs.cells)
@@ -109,7 +125,7 @@ def make_probe(pairs: Pairs, seed: int) -> Probe:
         share = max(1, total // len(parts))
         return [(i, random.choice(c, min(share, len(c)), replace=False)) for i, c in parts.items()]
 
-    return Probe(pairs, draw_from(learn, TRAIN), draw_from(judge, TEST))
+    return Probe(pairs, draw_from(learn, TRAIN), draw_from(judge, TEST), boundary, kinds, fill)
 
 
 def make_cutter(
@@ -127,11 +143,16 @@ def make_cutter(
     return Cutter(extent, stride, scaling, group, context, **more)
 
 
-def find_stride(space: tuple[int, ...]) -> tuple[tuple[int, ...], str]:
-    """The largest small stride that divides the grid: more cells predicted at a time."""
+def find_stride(space: tuple[int, ...], exact: bool = False) -> tuple[tuple[int, ...], str]:
+    """The largest small stride that divides the grid: more cells predicted at a time.
+
+    Where none does, cells beyond the end are predicted and dropped, unless that is not `exact`.
+    """
     most = STRIDES[len(space)]
-    stride = next(s for s in range(most, 0, -1) if all(points % s == 0 for points in space))
-    return (stride,) * len(space), f"the largest up to {most} that divides the grid"
+    dividing = [s for s in range(most, 0, -1) if all(points % s == 0 for points in space)]
+    if dividing[0] == 1 < most and not exact and min(space) >= ROOMY:
+        return (most,) * len(space), "none divides the grid; what its blocks predict beyond it is cut"
+    return (dividing[0],) * len(space), f"the largest up to {most} that divides the grid"
 
 
 def list_windows(
@@ -171,7 +192,7 @@ def find_mean(probe: Probe, stride: tuple[int, ...]) -> tuple[str, str]:
     if change <= 1e-6 * pairs.before.std():
         return "conserve", f"the mean changes by {change:.1e} a step"
     extent = tuple(min(2, (n - s) // 2) for n, s in zip(pairs.space, stride, strict=True))
-    cutter = make_cutter(pairs, extent, stride, "keep")
+    cutter = probe.cutter(extent, stride, "keep")
     with_mean, without = probe.fit(cutter).error(), probe.fit(cutter, shifted=True).error()
     if with_mean > JUDGE * probe.change:
         return "keep", "no probe is good enough to judge"
@@ -187,7 +208,7 @@ def rank_extents(probe: Probe, stride: tuple[int, ...], mean: str) -> dict[int, 
     """
     dimension, space = len(stride), probe.pairs.space
     errors = {
-        extent: probe.fit(make_cutter(probe.pairs, (extent,) * dimension, stride, mean)).error()
+        extent: probe.fit(probe.cutter((extent,) * dimension, stride, mean)).error()
         for extent in EXTENTS[dimension]
         if all(2 * extent + s <= n for s, n in zip(stride, space, strict=True))
     }
@@ -200,8 +221,8 @@ def find_position(probe: Probe, extent, stride, mean: str) -> tuple[int, str]:
     """Whether telling the network where it is helps; needs several pairs to be told from chance."""
     if len(probe.pairs) < 4:
         return 0, "fewer than four pairs cannot tell place from state"
-    plain = probe.fit(make_cutter(probe.pairs, extent, stride, mean)).error()
-    placed = probe.fit(make_cutter(probe.pairs, extent, stride, mean, position=POSITION)).error()
+    plain = probe.fit(probe.cutter(extent, stride, mean)).error()
+    placed = probe.fit(probe.cutter(extent, stride, mean, position=POSITION)).error()
     because = f"held-out error with position {placed / plain:.2g} of that without"
     return (POSITION if placed < 0.5 * plain else 0), because
 
@@ -210,15 +231,21 @@ def find_symmetry(probe: Probe, extent, stride, mean: str) -> tuple[Group, str]:
     """The group of signed permutations under which a model of the data stays as good as it was."""
     dimension, channels = len(stride), probe.pairs.before.shape[1]
     typings = [("scalar",) * channels]
-    if channels == dimension > 1:
+    if isinstance(probe.kinds, tuple):
+        typings = [probe.kinds]
+    elif channels == dimension > 1:
         typings.append(("vector",))
+    if probe.kinds is None:
+        return trivial(dimension, typings[0]), "there are fields that turn in unknown ways"
     best, because = trivial(dimension, typings[0]), "no element but the identity fits the data"
     for fields in typings:
         pool = full(dimension, fields, negation=True)
         if len(set(extent)) + len(set(stride)) > 2:
             straight = tuple(range(dimension))
             pool = Group(tuple(e for e in pool.elements if e.axes == straight), fields)
-        fitted = probe.fit(make_cutter(probe.pairs, extent, stride, mean, pool))
+        fine = [e for e in pool.elements if respects(e, probe.boundary, fields, probe.fill)]
+        pool = Group(tuple(fine), fields)
+        fitted = probe.fit(probe.cutter(extent, stride, mean, pool))
         reference = fitted.error()
         if reference > JUDGE * probe.change:
             return best, "no probe is good enough to judge"
@@ -232,6 +259,18 @@ def find_symmetry(probe: Probe, extent, stride, mean: str) -> tuple[Group, str]:
             )
             best = group
     return best, because
+
+
+def respects(element: Element, boundary: Any, fields: tuple[str, ...], fill=None) -> bool:
+    """Whether a symmetry leaves what lies beyond the edges, and what fills gaps, as it is."""
+    sides = both_sides(boundary, element.dimension)
+    for ends, axis, flip in zip(sides, element.axes, element.flips, strict=True):
+        if ends != (sides[axis][::-1] if flip else sides[axis]):
+            return False
+    ones = np.ones(len(matrix := element.channel_matrix(fields)))
+    held = [kind * ones for ends in sides for kind in ends if not isinstance(kind, str)]
+    held += [] if fill is None else [fill]
+    return all(np.array_equal(matrix @ value, value) for value in held)
 
 
 def largest_group(elements: list[Element], fields: tuple[str, ...]) -> Group:

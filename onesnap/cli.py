@@ -17,7 +17,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from rich.table import Table
 from typer.core import TyperGroup
 
-from . import __version__, demo as demo_module
+from . import __version__, cli_data, demo as demo_module
 from .demo_page import FILES
 from .experiment import summary
 from .files import write_atomically
@@ -168,3 +168,6 @@ def simulate(
     np.savez(buffer, states=states, dt=every * found.dt, system=found.name)
     write_atomically(out, buffer.getvalue(), force=force)
     typer.echo(f"{out}: {' × '.join(map(str, states.shape))}, {every * found.dt:g} time units apart")
+
+
+cli_data.register(app, _bars)

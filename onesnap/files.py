@@ -23,8 +23,14 @@ from .planning import Plan
 from .scaling import Scaling
 from .stepper import Stepper
 from .symmetry import Element, Group
+from .windows import both_sides, per_axis
 
 VERSION = 1
+MOST_HEADER = 2**24  # bytes; groups and reasons take some thousands
+UNREADABLE = (
+    SafetensorError, ValueError, KeyError, TypeError, AttributeError, IndexError, OverflowError,
+    RecursionError,
+)  # fmt: skip
 KEY = "onesnap"  # the entry of the header that holds the settings, and a digest of it all
 TENSORS = {  # name -> number of axes, None where it depends on the grid
     "scaling.low": 1,
@@ -53,8 +59,11 @@ def write_atomically(path: str | os.PathLike, content: bytes, *, force: bool = F
             os.fsync(stream.fileno())
         os.chmod(temporary, 0o666 & ~_umask())  # mkstemp makes files that only their owner reads
         os.replace(temporary, path)
-    except BaseException:
+    except BaseException as error:
         Path(temporary).unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            words = f"cannot be written, nothing was changed: {error.strerror or error}"
+            raise OSError(error.errno, words, str(path)) from error
         raise
 
 
@@ -85,11 +94,13 @@ def _decode(value: dict) -> Any:
     return Group(elements, tuple(value["group"]["fields"]))
 
 
-def save(path, stepper: Stepper, params: dict, plan: Plan, *, force: bool = False) -> None:
+def save(
+    path, stepper: Stepper, params: dict, plan: Plan, data: dict | None = None, *, force: bool = False
+) -> None:
     """Write a model file."""
     tensors = {name: _attribute(stepper, name) for name in TENSORS}
-    if stepper.features.basis is not None:
-        tensors["features.basis"] = stepper.features.basis
+    optional = {"features.basis": stepper.features.basis, "fill": stepper.fill}
+    tensors |= {name: array for name, array in optional.items() if array is not None}
     settings = {
         "version": VERSION,
         "activation": stepper.features.activation,
@@ -100,6 +111,7 @@ def save(path, stepper: Stepper, params: dict, plan: Plan, *, force: bool = Fals
         "stride": stepper.stride,
         "boundary": stepper.boundary,
         "params": params,
+        "data": data,
         "plan": {f.name: getattr(plan, f.name) for f in dataclasses.fields(plan)},
     }
     tensors = {name: np.ascontiguousarray(array, np.float64) for name, array in tensors.items()}
@@ -125,12 +137,13 @@ def _attribute(stepper: Stepper, name: str):
     return value
 
 
-def load(path) -> tuple[Stepper, dict, Plan]:
+def load(path) -> tuple[Stepper, dict, Plan, dict | None]:
     """Read a model file; anything that is not one is a ValueError that says so."""
     path = Path(path)
     if not path.is_file():
         raise FileNotFoundError(f"{path}: no such model file")
     try:
+        _check_size(path)
         with safe_open(path, framework="numpy") as stream:
             header = (stream.metadata() or {}).get(KEY)
             if header is None:
@@ -147,13 +160,21 @@ def load(path) -> tuple[Stepper, dict, Plan]:
         if header["digest"] != _digest(tensors, header["settings"]):
             raise ValueError("it is damaged: its content does not match its digest")
         return _assemble(settings, tensors)
-    except (SafetensorError, ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
+    except UNREADABLE as error:
         reason = f"{type(error).__name__}: {error}" if not isinstance(error, ValueError) else error
         raise ValueError(f"{path}: not a onesnap model file that can be read: {reason}") from error
 
 
+def _check_size(path: Path) -> None:
+    """Look at the length of the header before anything is made of it."""
+    with path.open("rb") as stream:
+        length = int.from_bytes(stream.read(8), "little")
+    if not 2 <= length <= min(MOST_HEADER, path.stat().st_size - 8):
+        raise ValueError(f"its header would have {length} bytes")
+
+
 def _check_tensors(tensors: dict[str, np.ndarray]) -> None:
-    expected = TENSORS | {"features.basis": 2}
+    expected = TENSORS | {"features.basis": 2, "fill": 1}
     missing, extra = set(TENSORS) - set(tensors), set(tensors) - set(expected)
     if missing or extra:
         raise ValueError(f"arrays missing {sorted(missing)}, unknown {sorted(extra)}")
@@ -164,7 +185,7 @@ def _check_tensors(tensors: dict[str, np.ndarray]) -> None:
             raise ValueError(f"{name} holds values that are not finite")
 
 
-def _assemble(settings: dict, tensors: dict[str, np.ndarray]) -> tuple[Stepper, dict, Plan]:
+def _assemble(settings: dict, tensors: dict[str, np.ndarray]):
     """Build the parts, after checking that their sizes fit together."""
     basis, weights = tensors.get("features.basis"), tensors["features.weights"]
     ends = tensors["scaling.low"], tensors["scaling.high"]
@@ -173,7 +194,10 @@ def _assemble(settings: dict, tensors: dict[str, np.ndarray]) -> tuple[Stepper, 
         settings["position"],
         *(tensors[f"context.{name}"] for name in ("parameters", "fields", "low", "high")),
     )
-    extent, stride = tuple(settings["extent"]), tuple(settings["stride"])
+    dimension = len(settings["stride"])
+    extent = per_axis("extent", settings["extent"], dimension, 0)
+    stride = per_axis("stride", settings["stride"], dimension, 1)
+    per_axis("position", settings["position"], 1, 0)
     fields = context.fields.shape[0]
     channels, cells = scaling.low.shape[0], 1
     for reach, step in zip(extent, stride, strict=True):
@@ -189,16 +213,19 @@ def _assemble(settings: dict, tensors: dict[str, np.ndarray]) -> tuple[Stepper, 
         "features.weights": weights.shape[0] == inputs,
         "features.bias": tensors["features.bias"].shape == (hidden,),
         "readout": tensors["readout"].shape == (hidden, outputs),
-        "scaling.high": scaling.high.shape == scaling.low.shape,
+        "scaling.high": scaling.high.shape == scaling.low.shape and bool((ends[0] < ends[1]).all()),
+        "context.fields": tensors["context.fields"].ndim in (1, 1 + dimension),
+        "fill": "fill" not in tensors or (fields and tensors["fill"].shape == scaling.low.shape),
         "context.low": context.low.shape == context.high.shape == (known,),
     }
     wrong = [name for name, fine in sizes.items() if not fine]
     if wrong or settings["activation"] not in ACTIVATIONS:
         raise ValueError(f"the sizes of {wrong or 'activation'} do not fit the rest")
     features = Features(basis, weights, tensors["features.bias"], settings["activation"])
+    boundary = both_sides(settings["boundary"], len(stride))
     stepper = Stepper(
-        scaling, features, tensors["readout"], context, extent, stride, settings["boundary"]
+        scaling, features, tensors["readout"], context, extent, stride, boundary, tensors.get("fill")
     )
     plan = settings["plan"]
     plan = Plan(**plan | {name: tuple(plan[name]) for name in ("extent", "stride")})
-    return stepper, settings["params"], plan
+    return stepper, dict(settings["params"]), plan, settings.get("data")

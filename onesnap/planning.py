@@ -15,7 +15,7 @@ from .readout import NOISE_FORMS
 from .rows import Pairs
 from .scaling import MEANS
 from .symmetry import Group, trivial
-from .windows import BOUNDARIES, check_grid, per_axis
+from .windows import both_sides, check_grid, per_axis, surplus
 
 HIDDEN = 600  # features that a single pair along a line can feed
 MOST_HIDDEN = 2400
@@ -73,7 +73,6 @@ def check_settings(given: Mapping[str, Any]) -> None:
         "noise_form": NOISE_FORMS,
         "mean": ("auto", *MEANS),
         "solver": lstsq.SOLVERS,
-        "boundary": tuple(BOUNDARIES),
         "dtype": ("float32", "float64"),
     }
     for name, known in named.items():
@@ -107,6 +106,15 @@ def find_hidden(windows: int, elements: int) -> tuple[int, str]:
     return int(hidden), f"{windows} windows under {elements} symmetries to learn from"
 
 
+def check_averaging(group: Group | None, space, stride) -> None:
+    """Raise unless blocks lie on blocks when the grid is turned, as exact equivariance needs."""
+    if group is not None and len(group) > 1 and any(surplus(space, stride)):
+        raise ValueError(
+            f"averaging: stride {stride} does not divide the grid {tuple(space)}, so that a turned "
+            "grid would be cut into other blocks; give a stride that does, or averaging=None"
+        )
+
+
 def make_plans(given: Mapping[str, Any], pairs: Pairs, probe: Probe) -> list[Plan]:
     """Settle everything but extent and noise, which need trial forecasts: a plan for each extent."""
     dimension, channels = len(pairs.space), pairs.before.shape[1]
@@ -117,9 +125,22 @@ def make_plans(given: Mapping[str, Any], pairs: Pairs, probe: Probe) -> list[Pla
             value, reasons[name] = find()
         return value
 
-    stride = settle("stride", given["stride"], lambda: choices.find_stride(pairs.space))
+    exact = given["averaging"] is not None
+    stride = settle("stride", given["stride"], lambda: choices.find_stride(pairs.space, exact))
     stride = per_axis("stride", stride, dimension, 1)
-    mean = settle("mean", given["mean"], lambda: choices.find_mean(probe, stride))
+
+    def find_mean():
+        if probe.fill is not None:
+            return "keep", "some cells have no values"
+        if any(
+            not isinstance(kind, str)
+            for ends in both_sides(probe.boundary, dimension)
+            for kind in ends
+        ):
+            return "keep", "a value is held at an edge, which tells levels apart"
+        return choices.find_mean(probe, stride)
+
+    mean = settle("mean", given["mean"], find_mean)
     near: list[int] = []
     if given["extent"] == "auto":
         near = list(choices.rank_extents(probe, stride, mean))
@@ -127,6 +148,7 @@ def make_plans(given: Mapping[str, Any], pairs: Pairs, probe: Probe) -> list[Pla
     else:
         extent = per_axis("extent", given["extent"], dimension, 0)
     check_grid(pairs.space, extent, stride)
+    check_averaging(given["averaging"], pairs.space, stride)
 
     def find_context():
         if isinstance(given["symmetry"], Group) and len(given["symmetry"]) > 1:
@@ -150,10 +172,22 @@ def make_plans(given: Mapping[str, Any], pairs: Pairs, probe: Probe) -> list[Pla
                 f"{name}: expected a group that acts on {channels} channel(s) in {dimension} "
                 f"dimension(s), got one for {checked.channels} in {checked.dimension}"
             )
+        refused = [
+            e
+            for e in checked.elements
+            if not choices.respects(e, probe.boundary, checked.fields, probe.fill)
+        ]
+        if refused:
+            raise ValueError(
+                f"{name}: {len(refused)} of {len(checked)} elements do not leave the boundary "
+                f"{probe.boundary!r} as it is; give a group without them, or None"
+            )
         if context and len(checked) > 1:
             raise ValueError(f"{name}: position breaks every symmetry; give context=0 or no group")
 
-    equivariant = given["equivariant"] and group.is_closed and given["hidden"] != 0
+    # A grid that the stride does not divide is cut into other blocks when it is turned.
+    exact = group.is_closed and not any(surplus(pairs.space, stride))
+    equivariant = given["equivariant"] and exact and given["hidden"] != 0
 
     count = len(pairs) * min(pairs.cells, given["windows"] or pairs.cells)
     hidden = settle("hidden", given["hidden"], lambda: find_hidden(count, len(group)))

@@ -48,25 +48,23 @@ def space_time(
     truth, forecast = np.asarray(truth), np.asarray(forecast)
     valid, end = valid_time(forecast, truth, dt, threshold), dt * (len(truth) - 1)
     difference = forecast[:, 0] - truth[: len(forecast), 0]
-    colours = _colours(truth[:, 0])
+    colours = colour_scale(truth[:, 0])
     shared = colours["cmap"] == SIGNED
     figure = Figure(figsize=(9.2, 7.6), layout="constrained")
     grid = figure.subplots(4, 1, sharex=True, height_ratios=(1, 1, 1, 0.8))
     images = [
-        _strip(grid[0], "truth", truth[:, 0], dt, length, colours),
-        _strip(grid[1], "forecast", forecast[:, 0], dt, length, colours),
-        _strip(
-            grid[2], "difference", difference, dt, length, colours if shared else _own(difference)
-        ),
+        strip(grid[0], "truth", truth[:, 0], dt, length, colours),
+        strip(grid[1], "forecast", forecast[:, 0], dt, length, colours),
+        strip(grid[2], "difference", difference, dt, length, colours if shared else _own(difference)),
     ]
     for axes in grid[:3]:
         axes.axvline(valid, color=INK, linewidth=1, linestyle=DASHED)
     if len(forecast) < len(truth):
         middle = (dt * len(forecast) + end) / 2
         grid[1].text(middle, length / 2, "diverged", ha="center", va="center", color=FAINT)
-    _colour_bar(figure, images[0], grid[:3] if shared else grid[:2], name)
+    colour_bar(figure, images[0], grid[:3] if shared else grid[:2], name)
     if not shared:
-        _colour_bar(figure, images[2], grid[2:3], "difference")
+        colour_bar(figure, images[2], grid[2:3], "difference")
     _curves(grid[3], dt * np.arange(len(forecast)), {"forecast": rse}, threshold)
     finite = np.asarray(rse)[np.isfinite(rse)]
     top = min(300.0, max(2 * threshold, 1.1 * float(finite.max(initial=0.0))))
@@ -82,14 +80,14 @@ def frames(truth, forecast, times, *, length: float, rse, moments=None, name: st
     `truth` and `forecast` are `(time, channel, *space)` in two dimensions, or three, of which the
     middle slice is drawn; of several channels the first.
     """
-    truth, forecast = _plane(truth), _plane(forecast)
+    truth, forecast = plane(truth), plane(forecast)
     ended, difference = len(forecast), forecast - truth[: len(forecast)]
-    index = _spread(len(truth), 5) if moments is None else list(moments)
+    index = spread(len(truth), 5) if moments is None else list(moments)
     figure = Figure(figsize=(2.15 * len(index) + 1.2, 6.9), layout="constrained")
     grid = figure.subplots(3, len(index), sharex=True, sharey=True, squeeze=False)
     rows = (
-        ("truth", truth, _colours(truth)),
-        ("forecast", forecast, _colours(truth)),
+        ("truth", truth, colour_scale(truth)),
+        ("forecast", forecast, colour_scale(truth)),
         ("difference", difference, _own(difference[[i for i in index if i < ended]])),
     )
     for axis in (grid[0, 0].xaxis, grid[0, 0].yaxis):
@@ -97,7 +95,7 @@ def frames(truth, forecast, times, *, length: float, rse, moments=None, name: st
     images = []
     for (label, fields, colours), axes_row in zip(rows, grid, strict=True):
         for moment, axes in zip(index, axes_row, strict=True):
-            _tidy(axes)
+            tidy(axes)
             axes.set(facecolor=MISSING, aspect="equal", xlim=(0, length), ylim=(0, length))
             if moment < len(fields):
                 box = (0, length, 0, length)
@@ -110,8 +108,8 @@ def frames(truth, forecast, times, *, length: float, rse, moments=None, name: st
         error = f"RSE {_percent(rse[moment])}" if moment < ended else "no forecast"
         top.set_title(f"t = {times[moment]:.4g}\n{error}", fontsize=MEDIUM, color=INK)
         bottom.set_xlabel("x", fontsize=SMALL, color=INK)
-    _colour_bar(figure, images[0], grid[:2], name, shrink=0.7)
-    _colour_bar(figure, images[2], grid[2:], "difference")
+    colour_bar(figure, images[0], grid[:2], name, shrink=0.7)
+    colour_bar(figure, images[2], grid[2:], "difference")
     return figure
 
 
@@ -151,18 +149,18 @@ def error_curve(
 # The parts of figures.
 
 
-def _spread(count: int, most: int) -> list[int]:
+def spread(count: int, most: int) -> list[int]:
     """At most `most` of `count` indices, the first and the last among them."""
     return np.linspace(0, count - 1, min(most, count)).round().astype(int).tolist()
 
 
-def _plane(states) -> np.ndarray:
+def plane(states) -> np.ndarray:
     """The first channel `(time, x, y)`; of a volume its middle slice."""
     field = np.asarray(states)[:, 0]
     return field if field.ndim == 3 else field[..., field.shape[-1] // 2]
 
 
-def _colours(field: np.ndarray) -> dict[str, Any]:
+def colour_scale(field: np.ndarray) -> dict[str, Any]:
     """A colormap and its limits: symmetric about white for a field of both signs."""
     low, high = float(field.min()), float(field.max())
     if low < 0 < high and min(-low, high) > 0.2 * max(-low, high):
@@ -181,18 +179,18 @@ def _symmetric(field: np.ndarray, cmap: str) -> dict[str, Any]:
     return {"cmap": cmap, "vmin": -most, "vmax": most}
 
 
-def _strip(axes: Axes, title: str, field: np.ndarray, dt: float, length: float, colours: dict):
+def strip(axes: Axes, title: str, field: np.ndarray, dt: float, length: float, colours: dict):
     """One field over time and space; every column of the image is a moment."""
     box = (-dt / 2, dt * (len(field) - 0.5), 0, length)
     image = axes.imshow(field.T, extent=box, origin="lower", aspect="auto", **colours)
-    _tidy(axes)
+    tidy(axes)
     axes.set(ylabel="x", facecolor=MISSING)
     _title(axes, title)
     return image
 
 
 def _curves(axes: Axes, times, curves: Mapping[str, Any], threshold: float) -> None:
-    _tidy(axes)
+    tidy(axes)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     axes.axhline(threshold, color=FAINT, linewidth=1, linestyle=(0, (1, 2)))
@@ -222,7 +220,7 @@ def _mark_valid(axes: Axes, valid: float, end: float, complete: bool, height: fl
     )  # fmt: skip
 
 
-def _colour_bar(figure: Figure, image, axes, label: str, shrink: float = 0.9) -> None:
+def colour_bar(figure: Figure, image, axes, label: str, shrink: float = 0.9) -> None:
     bar = figure.colorbar(image, ax=axes, shrink=shrink, aspect=22 * len(axes) / 2, pad=0.015)
     bar.outline.set_visible(False)
     bar.set_label(label, fontsize=SMALL, color=INK)
@@ -233,7 +231,7 @@ def _title(axes: Axes, words: str) -> None:
     axes.set_title(words, loc="left", fontsize=MEDIUM, color=INK, pad=4)
 
 
-def _tidy(axes: Axes) -> None:
+def tidy(axes: Axes) -> None:
     axes.tick_params(labelsize=SMALL, color=FAINT, labelcolor=INK)
     for label in (axes.xaxis.label, axes.yaxis.label):
         label.set(fontsize=MEDIUM, color=INK)
@@ -270,10 +268,14 @@ def animation(
 
     Panels shrink and colours get fewer until the file is no larger than `most_bytes`.
     """
-    truth, forecast = _plane(truth), _plane(forecast)
+    truth, forecast = plane(truth), plane(forecast)
     difference = forecast - truth[: len(forecast)]
-    index = _spread(len(truth), most_frames)
-    fields = (truth, _colours(truth)), (forecast, _colours(truth)), (difference, _own(difference))
+    index = spread(len(truth), most_frames)
+    fields = (
+        (truth, colour_scale(truth)),
+        (forecast, colour_scale(truth)),
+        (difference, _own(difference)),
+    )
     captions = [
         f"t = {times[i]:.1f}     "
         + (f"RSE {_percent(rse[i])}" if i < len(forecast) else "the forecast diverged")

@@ -5,13 +5,15 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from .features import Context
 from .scaling import Scaling
+from .snapshots import check_finite, check_pairs
 from .symmetry import Element, Group
-from .windows import every
+from .windows import both_sides, every, pad
 
 BLOCK = 8192  # rows handled at a time: bounds memory, large enough for fast matrix products
 
@@ -26,13 +28,20 @@ class Pairs:
     after: np.ndarray
     parameters: np.ndarray  # (pair, parameter)
     fields: np.ndarray  # (pair, field, *space)
+    missing: np.ndarray | None = None  # (pair, *space): no window may touch these cells
 
     def __len__(self) -> int:
         return len(self.before)
 
     @property
     def last(self) -> Pairs:
-        return Pairs(self.before[-1:], self.after[-1:], self.parameters[-1:], self.fields[-1:])
+        """The last pair, of those with the fewest missing values."""
+        least = len(self) - 1
+        if self.missing is not None:
+            counts = self.missing.reshape(len(self), -1).sum(axis=1)
+            least = int(np.flatnonzero(counts == counts.min())[-1])
+        part = slice(least, least + 1)
+        return Pairs(self.before[part], self.after[part], self.parameters[part], self.fields[part])
 
     @property
     def space(self) -> tuple[int, ...]:
@@ -42,6 +51,32 @@ class Pairs:
     def cells(self) -> int:
         """How many cells a state has: as many windows start in it."""
         return int(np.prod(self.space))
+
+
+def make_pairs(before, after, parameters=None, fields=None, missing=None) -> Pairs:
+    """Check users' arrays and put them together."""
+    before, after = check_pairs(before, after)
+    count, space = len(before), before.shape[2:]
+    parameters = np.zeros((count, 0)) if parameters is None else np.asarray(parameters, np.float64)
+    if parameters.ndim != 2 or len(parameters) != count:
+        raise ValueError(
+            f"parameters: expected one row for each of the {count} pairs, got {parameters.shape}"
+        )
+    fields = np.zeros((0, *space)) if fields is None else np.asarray(fields, np.float64)
+    if fields.ndim == before.ndim - 1:
+        fields = np.broadcast_to(fields, (count, *fields.shape))
+    if fields.ndim != before.ndim or len(fields) != count or fields.shape[2:] != space:
+        raise ValueError(
+            f"fields: expected (field, *space) on the grid {space}, or as much for each of the "
+            f"{count} pairs, got {fields.shape}"
+        )
+    return Pairs(
+        before,
+        after,
+        check_finite("parameters", parameters),
+        check_finite("fields", fields),
+        missing,
+    )
 
 
 @dataclass(frozen=True)
@@ -58,11 +93,12 @@ class Cutter:
     scaling: Scaling
     group: Group
     context: Context = field(default_factory=Context)
-    boundary: str = "periodic"
+    boundary: Any = "periodic"
     windows: int | None = None
     share: bool = False
     noise: float = 0.0
     seed: int = 0
+    fill: np.ndarray | None = None  # of cells that never have a value; the last field marks them
 
     @property
     def outputs(self) -> int:
@@ -96,27 +132,68 @@ class Cutter:
                     yield cells, context, targets
 
     def cut(self, pairs: Pairs, index: int, chosen: np.ndarray, element: Element) -> Rows:
-        """The rows of the windows that start at the flat cells `chosen` of the moved state."""
+        """The rows of the windows that start at the flat cells `chosen` of the moved state.
+
+        Left out are blocks that reach beyond an end that is not periodic, for nothing is known
+        there, and windows with a missing value in them.
+        """
+        space = tuple(pairs.space[axis] for axis in element.axes)
+        chosen = self._complete(pairs, index, self._inside(space, chosen), element)
+        at = np.unravel_index(chosen, space)
         state, mean = self.scaling.centre(pairs.before[index])
         target = pairs.after[index] - (mean if self.scaling.mean == "remove" else 0.0)
         scaled = self.scaling.shrink(self.group.act(element, state))
+        more = [step - 1 for step in self.stride]
+
+        def level(value: float):
+            turned = element.channel_matrix(self.group.fields) @ mean.ravel()
+            return self.scaling.level(value, turned.reshape(mean.shape))
+
+        padded = pad(scaled, self.extent, self.boundary, more, level)
         fields = pairs.fields[index]
         if len(fields):
             # Context fields move with the cells, but a sign of the state is not theirs.
             moved = element.act(fields, ("scalar",) * len(fields)) * element.sign
-            scaled = np.concatenate([scaled, self.context.shrink_fields(moved)])
-        inputs = every(scaled, self.extent, self.stride, self.boundary)
+            told = self.context.shrink_fields(moved)
+            padded = np.concatenate([padded, pad(told, self.extent, unheld(self.boundary), more)])
+        inputs = every(padded, self.extent, self.stride)
         none, one = (0,) * len(self.stride), (1,) * len(self.stride)
-        outputs = every(self.group.act(element, target), none, self.stride, self.boundary)
-        at = np.unravel_index(chosen, inputs.shape[: len(self.stride)])
-        place = self.context.place(pairs.space, self.stride, one)[at]
+        after = pad(self.group.act(element, target), none, self.boundary, more)
+        outputs = every(after, none, self.stride)
+        place = self.context.place(space, self.stride, one)[at]
         parameters = self.context.shrink_parameters(pairs.parameters[index])
-        beside = np.broadcast_to(parameters, (len(chosen), len(parameters)))
+        beside = np.broadcast_to(parameters, (len(at[0]), len(parameters)))
         return (
-            inputs[at].reshape(len(chosen), -1),
+            inputs[at].reshape(len(at[0]), -1),
             np.concatenate([place, beside], axis=1),
-            outputs[at].reshape(len(chosen), -1),
+            outputs[at].reshape(len(at[0]), -1),
         )
+
+    def _complete(self, pairs: Pairs, index: int, chosen: np.ndarray, element: Element) -> np.ndarray:
+        """Those of the windows in which no value is missing."""
+        if pairs.missing is None or not pairs.missing[index].any():
+            return chosen
+        gone = element.act(pairs.missing[index][None].astype(np.int8), ("scalar",)) != 0
+        more = [step - 1 for step in self.stride]
+        windows = every(pad(gone, self.extent, unheld(self.boundary), more), self.extent, self.stride)
+        at = np.unravel_index(chosen, gone.shape[1:])
+        return chosen[~windows[at].reshape(len(chosen), -1).any(axis=1)]
+
+    def _inside(self, space: tuple[int, ...], chosen: np.ndarray) -> np.ndarray:
+        """Those of the cells whose block does not reach beyond an end that is not periodic."""
+        inside = np.ones(len(chosen), bool)
+        at = np.unravel_index(chosen, space)
+        for axis, ends in enumerate(both_sides(self.boundary, len(space))):
+            if "periodic" not in ends:
+                inside &= at[axis] <= space[axis] - self.stride[axis]
+        return chosen[inside]
+
+
+def unheld(boundary: Any) -> Any:
+    """The boundary for context fields: where the state is held at a value, they just go on."""
+    if isinstance(boundary, tuple | list):
+        return tuple(unheld(part) for part in boundary)
+    return boundary if isinstance(boundary, str) else "open"
 
 
 def _batched(pieces: Iterable[Rows]) -> Iterator[Rows]:
@@ -144,6 +221,11 @@ def principal(blocks: Iterable[Rows]) -> tuple[np.ndarray, np.ndarray]:
         total += len(cells)
         sums = sums + cells.sum(axis=0)
         products = products + cells.T @ cells
+    if not total:
+        raise ValueError(
+            "before: every window has missing values in it; give pairs with fewer gaps, or a "
+            "smaller extent"
+        )
     mean = sums / total
     variances, directions = np.linalg.eigh(products / total - np.outer(mean, mean))
     return np.maximum(variances[::-1], 0.0), directions[:, ::-1]

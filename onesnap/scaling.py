@@ -61,6 +61,11 @@ class Scaling(eqx.Module):
         """Values in units of the range, none farther outside than the margin."""
         return shrunk if self.margin is None else shrunk.clip(-self.margin, 1 + self.margin)
 
+    def level(self, value: float, mean):
+        """A value that is held at a boundary as the network sees it, `(C, 1, …)`."""
+        held = value - mean if self.mean == "remove" else 0.0 * mean + value
+        return self.limit(self.shrink(held))
+
     def expand(self, state):
         """Undo `shrink`."""
         low, width = self._columns(state.ndim)

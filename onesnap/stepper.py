@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -12,9 +13,10 @@ from jaxtyping import Float
 
 from .features import Context, Features
 from .orbits import answers, images
+from .rows import unheld
 from .scaling import Scaling
 from .symmetry import Group
-from .windows import AnyArray, check_grid, glue, pad, tile
+from .windows import AnyArray, check_grid, glue, pad, surplus, tile
 
 BLOCK = 4096  # windows at a time: their hidden units stay in the cache, and memory stays bounded
 
@@ -32,7 +34,8 @@ class Stepper(eqx.Module):
     context: Context
     extent: tuple[int, ...] = eqx.field(static=True)
     stride: tuple[int, ...] = eqx.field(static=True)
-    boundary: str = eqx.field(static=True, default="periodic")
+    boundary: Any = eqx.field(static=True, default="periodic")
+    fill: Float[AnyArray, " C"] | None = None  # where the last context field is 0
 
     @property
     def channels(self) -> int:
@@ -41,16 +44,30 @@ class Stepper(eqx.Module):
     def __call__(self, state: Float[AnyArray, "C ..."]) -> Float[AnyArray, "C ..."]:
         check_state(self, state)
         self = jax.tree.map(lambda leaf: jnp.asarray(leaf, state.dtype), self)
+        state = self.cover(state)
         field, mean = self.scaling.centre(state)
         inputs, told = self.scaling.limit(self.scaling.shrink(field)), self.context
+        space = state.shape[1:]
+        more = surplus(space, self.stride)
+        padded = pad(inputs, self.extent, self.boundary, more, lambda v: self.scaling.level(v, mean))
         if told.fields.shape[0]:
-            inputs = jnp.concatenate([inputs, told.shrink_fields(told.fields)])
-        padded = pad(inputs, self.extent, self.boundary)
-        place = told.place(state.shape[1:], self.stride, self.stride).astype(state.dtype)
+            known = told.shrink_fields(told.fields)
+            known = pad(known, self.extent, unheld(self.boundary), more)
+            padded = jnp.concatenate([padded, known])
+        place = told.place(space, self.stride, self.stride).astype(state.dtype)
         parameters = told.shrink_parameters(told.parameters)
         parameters = jnp.broadcast_to(parameters, (*place.shape[:-1], *parameters.shape))
         context = jnp.concatenate([place, parameters], axis=-1)
-        return self.scaling.restore(self._blocks(padded, context), mean)
+        following = self._blocks(padded, context)[(slice(None), *(slice(n) for n in space))]
+        return self.cover(self.scaling.restore(following, mean))
+
+    def cover(self, state):
+        """The state with the cells filled that never have a value; they are marked by a field."""
+        if self.fill is None:
+            return state
+        numpy = np if isinstance(state, np.ndarray) else jnp
+        level = self.fill.reshape(-1, *(1,) * (state.ndim - 1))
+        return numpy.where(self.context.fields[-1] > 0.5, state, level)
 
     def _blocks(self, padded, context):
         """The field a step later from padded inputs, some rows of windows at a time."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import time
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,16 +16,21 @@ import numpy as np
 
 from . import files, lstsq, readout
 from .choices import make_probe
+from .data import Dataset
+from .data.gridded import from_labelled, from_xarray
 from .metrics import skill
-from .planning import Plan, check_settings, make_plans
+from .planning import Plan, check_averaging, check_settings, make_plans
 from .readout import Layer
-from .rollout import Forecast, forecast
-from .rows import Cutter, Pairs
-from .snapshots import check_finite, check_pairs, check_states
+from .rollout import forecast
+from .rows import Cutter, Pairs, make_pairs
+from .snapshots import check_pairs, check_states
 from .stepper import Stepper, average
+from .streaming import card, fingerprint, load_checkpoint, make_stream, save_checkpoint
 from .symmetry import Group
 from .tuning import endurance, make_stepper, trial_steps, tune
-from .windows import check_grid
+from .windows import both_sides, check_grid
+
+CHECKPOINT_SECONDS = 30.0
 
 _predict = jax.jit(lambda stepper, states: jax.vmap(stepper)(states))
 
@@ -56,6 +62,9 @@ class Surrogate:
       that limit, so that no forecast runs away; None extrapolates.
     - `mean`: "keep", "remove" (set aside before a step and added back), "conserve" (exactly).
     - `solver`: "qr" (all digits) or "normal" (the paper's normal equations).
+    - `boundary`: what lies beyond the edges: "periodic" (also what "auto" takes unless the data
+      says more), "wall" (mirrored), "open" (the last cell goes on), or a number, the value held
+      at the edge; one for all axes, one an axis, or a pair for the two ends of an axis.
     - `windows`: how many windows of each pair are used; None for all of them.
     - `dtype`: precision of forecasts; training is always float64.
     """
@@ -79,7 +88,7 @@ class Surrogate:
         mean: str = "auto",
         solver: str = "qr",
         windows: int | None = None,
-        boundary: str = "periodic",
+        boundary: Any = "auto",
         seed: int = 0,
         dtype: str = "float64",
     ):
@@ -111,6 +120,7 @@ class Surrogate:
     steady_: bool
     noise_: float
     stepper_: Stepper
+    data_: dict[str, Any] | None
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The arguments of the constructor, as in scikit-learn."""
@@ -126,6 +136,12 @@ class Surrogate:
             setattr(self, name, value)
         return self
 
+    def __sklearn_tags__(self):
+        """What scikit-learn asks before it searches; it is imported only if it does."""
+        from sklearn.utils import Tags, TargetTags  # pyright: ignore[reportMissingImports]
+
+        return Tags(estimator_type=None, target_tags=TargetTags(required=True))
+
     def __repr__(self) -> str:
         defaults = inspect.signature(type(self).__init__).parameters
         changed = {
@@ -140,16 +156,58 @@ class Surrogate:
             raise NotFittedError(f"{name}: the model has not learned yet; call fit(before, after)")
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
-    def fit(self, before, after, *, parameters=None, fields=None, progress=None) -> Surrogate:
+    def fit(
+        self,
+        before,
+        after=None,
+        *,
+        parameters=None,
+        fields=None,
+        count: int | None = None,
+        checkpoint=None,
+        progress=None,
+    ) -> Surrogate:
         """Learn from pairs `(pair, channel, *space)`: `after[i]` is `before[i]` a step later.
 
         `parameters` `(pair, P)` are constants of each pair, `fields` `(F, *space)` or
         `(pair, F, *space)` known fields beside the state; both are context for the network.
         `progress(done, total)` is called now and then.
+
+        A Dataset, or an array of xarray, may stand alone: all its pairs are read from disk a part
+        at a time, or `count` of them spread over time. What was learned is kept in the file
+        `checkpoint` now and then, and a fit that was interrupted goes on from there.
         """
+        if after is None:
+            return self._fit_dataset(as_dataset(before), count, checkpoint, progress)
         pairs = make_pairs(before, after, parameters, fields)
         self._prepare(pairs)
         self._learn(pairs, progress)
+        return self
+
+    def _fit_dataset(self, dataset: Dataset, count, checkpoint, progress) -> Surrogate:
+        stream = make_stream(dataset, dataset.numbers(count))
+        sample = stream.sample()
+        self._prepare(sample, dataset.boundary, dataset.kinds, stream.fill)
+        self.data_, self.last_ = card(dataset), sample.last
+        mark = fingerprint(self.cutter_, self.layer_, stream, sample)
+        moments, done = self.moments_, 0
+        if checkpoint is not None:
+            moments, done = load_checkpoint(checkpoint, moments, mark)
+        kept = time.monotonic()
+        try:
+            for now, pairs in stream.batches(done):
+                moments = readout.absorb(moments, self.layer_.features, self.cutter_.rows(pairs))
+                done = now
+                if progress is not None:
+                    progress(done, len(stream.numbers))
+                if checkpoint is not None and time.monotonic() - kept > CHECKPOINT_SECONDS:
+                    save_checkpoint(checkpoint, moments, done, mark)
+                    kept = time.monotonic()
+        finally:
+            if checkpoint is not None:
+                save_checkpoint(checkpoint, moments, done, mark)
+        self.moments_ = moments
+        self._solve()
         return self
 
     def prepare(self, before, after, *, parameters=None, fields=None) -> Surrogate:
@@ -191,8 +249,8 @@ class Surrogate:
 
     def predict(self, states, *, parameters=None, fields=None) -> np.ndarray:
         """The states one step later: one state `(channel, *space)`, or a batch of them."""
-        states, single = self._states("states", states)
         stepper = self.stepper_.bind(parameters, fields)
+        states, single = self._states("states", states, stepper)
         with jax.enable_x64(self.dtype == "float64"):
             predicted = np.asarray(_predict(stepper, jnp.asarray(states, self.dtype)))
         return predicted[0] if single else predicted
@@ -206,17 +264,27 @@ class Surrogate:
         parameters=None,
         fields=None,
         progress: Callable[[int, int], object] | None = None,
-    ) -> Forecast | list[Forecast]:
+    ) -> Any:
         """Forecast `steps` steps and keep every `every`-th state, the initial one first.
 
-        A batch of states `(batch, channel, *space)` gives a list of forecasts.
+        A batch of states `(batch, channel, *space)` gives a list of forecasts. An xarray DataArray
+        without a time axis gives a DataArray with one, up to where the forecast diverged, if it did.
         """
+        if is_xarray(state):
+            plain, wrap = from_labelled(state, self.data_)
+            result = self.rollout(
+                plain, steps, every, parameters=parameters, fields=fields, progress=progress
+            )
+            return wrap(result, every)
         for name, value, least in (("steps", steps, 0), ("every", every, 1)):
             if not isinstance(value, int | np.integer) or value < least:
                 raise ValueError(f"{name}: expected an integer of at least {least}, got {value!r}")
-        states, single = self._states("state", state)
         stepper = self.stepper_.bind(parameters, fields)
+        states, single = self._states("state", state, stepper)
         forecasts = forecast(stepper, states, steps, every, self.dtype, progress)
+        if stepper.fill is not None:
+            there = np.asarray(stepper.context.fields[-1]) > 0.5
+            forecasts = [replace(f, states=np.where(there, f.states, np.nan)) for f in forecasts]
         return forecasts[0] if single else forecasts
 
     def score(self, before, after, *, parameters=None, fields=None) -> float:
@@ -231,18 +299,21 @@ class Surrogate:
 
     def save(self, path, *, force: bool = False) -> None:
         """Write the model file; an existing file is kept unless `force`."""
-        files.save(path, self.stepper_, self.get_params(), self.plan_, force=force)
+        files.save(path, self.stepper_, self.get_params(), self.plan_, self.data_, force=force)
 
-    def _prepare(self, pairs: Pairs) -> None:
+    def _prepare(self, pairs: Pairs, boundary: Any = "periodic", kinds: Any = "auto", fill=None):
         given = self.get_params()
         check_settings(given)
-        probe = make_probe(pairs, self.seed)
+        known = isinstance(self.boundary, str) and self.boundary == "auto"
+        asked = boundary if known else self.boundary
+        probe = make_probe(pairs, self.seed, both_sides(asked, len(pairs.space)), kinds, fill)
         trial = tune(make_plans(given, pairs, probe), given, pairs, probe)
         self.plan_, self.cutter_, self.layer_ = trial.plan, trial.cutter, trial.layer
         self.noise_, self.steady_ = trial.plan.noise, (trial.survived or 0) >= trial_steps(pairs)
         hidden = self.layer_.features.hidden
         self.moments_ = lstsq.init(hidden, self.cutter_.outputs, self.solver)
         self.__dict__.pop("stepper_", None)
+        self.data_ = None
 
     def _check_batch(self, pairs: Pairs) -> None:
         """Raise unless the pairs look like those that the model was prepared with."""
@@ -289,46 +360,43 @@ class Surrogate:
         self.plan_ = replace(self.plan_, noise=noise, reasons=reasons)
         self.stepper_ = stepper if self.averaging is None else average(stepper, self.averaging)
 
-    def _states(self, name: str, states) -> tuple[np.ndarray, bool]:
+    def _states(self, name: str, states, stepper: Stepper) -> tuple[np.ndarray, bool]:
         """A batch of states to start from, and whether a single one was given."""
-        stepper = self.stepper_
         states = np.asarray(states)
         single = states.ndim == 1 + len(stepper.stride)
-        states = check_states(name, states[None] if single else states, len(stepper.stride))
+        states = states[None] if single else states
+        if stepper.fill is not None and states.shape[2:] == stepper.context.fields.shape[1:]:
+            states = np.stack([stepper.cover(state) for state in states])
+        states = check_states(name, states, len(stepper.stride))
         if states.shape[1] != stepper.channels:
             raise ValueError(f"{name}: expected {stepper.channels} channel(s), got {states.shape[1]}")
         check_grid(states.shape[2:], stepper.extent, stepper.stride)
+        check_averaging(self.averaging, states.shape[2:], stepper.stride)
         return states, single
 
 
-def make_pairs(before, after, parameters=None, fields=None) -> Pairs:
-    """Check users' arrays and put them together."""
-    before, after = check_pairs(before, after)
-    count, space = len(before), before.shape[2:]
-    parameters = np.zeros((count, 0)) if parameters is None else np.asarray(parameters, np.float64)
-    if parameters.ndim != 2 or len(parameters) != count:
-        raise ValueError(
-            f"parameters: expected one row for each of the {count} pairs, got {parameters.shape}"
-        )
-    fields = np.zeros((0, *space)) if fields is None else np.asarray(fields, np.float64)
-    if fields.ndim == before.ndim - 1:
-        fields = np.broadcast_to(fields, (count, *fields.shape))
-    if fields.ndim != before.ndim or len(fields) != count or fields.shape[2:] != space:
-        raise ValueError(
-            f"fields: expected (field, *space) on the grid {space}, or as much for each of the "
-            f"{count} pairs, got {fields.shape}"
-        )
-    return Pairs(
-        before,
-        after,
-        check_finite("parameters", parameters),
-        check_finite("fields", fields),
+def is_xarray(data) -> bool:
+    return type(data).__module__.partition(".")[0] == "xarray"
+
+
+def as_dataset(data) -> Dataset:
+    """A Dataset, or an array or dataset of xarray, as a Dataset."""
+    if isinstance(data, Dataset):
+        return data
+    if is_xarray(data):
+        return from_xarray(data).with_mask()
+    raise ValueError(
+        f"after: expected the states a step later than before, which is {type(data).__name__}; only "
+        "a Dataset of onesnap.open or an array of xarray can stand alone"
     )
 
 
 def load(path) -> Surrogate:
     """Read a model file that `Surrogate.save` wrote."""
-    stepper, params, plan = files.load(path)
+    stepper, params, plan, data = files.load(path)
+    known = inspect.signature(Surrogate.__init__).parameters
+    if unknown := set(params) - set(known):
+        raise ValueError(f"{path}: holds settings that this onesnap does not know: {sorted(unknown)}")
     model = Surrogate(**params)
-    model.plan_, model.stepper_ = plan, stepper
+    model.plan_, model.stepper_, model.data_ = plan, stepper, data
     return model

@@ -37,7 +37,7 @@ SOUND = 20.0  # times the least held-out error that a trial may have to be chose
 STEADY = 0.3  # by how many ranges a trial forecast may leave the training range
 
 
-def make_cutter(plan: Plan, given: Mapping[str, Any], pairs: Pairs) -> Cutter:
+def make_cutter(plan: Plan, given: Mapping[str, Any], pairs: Pairs, probe: Probe) -> Cutter:
     """How the pairs of this plan are cut into rows."""
     cutter = choices.make_cutter(
         pairs,
@@ -46,7 +46,8 @@ def make_cutter(plan: Plan, given: Mapping[str, Any], pairs: Pairs) -> Cutter:
         plan.mean,
         plan.symmetry,
         plan.context,
-        boundary=given["boundary"],
+        boundary=probe.boundary,
+        fill=probe.fill,
         windows=given["windows"],
         # Where windows abound each is seen under one element: all windows, all elements, one cost.
         share="symmetry" in plan.reasons and len(pairs) * pairs.cells >= PLENTY * plan.hidden,
@@ -115,7 +116,7 @@ def tune(plans: list[Plan], given: Mapping[str, Any], pairs: Pairs, probe: Probe
     The candidate with the least error is tried first; one that fails goes back with more noise.
     """
     if len(plans) == 1 and plans[0].noise != "auto":
-        cutter = make_cutter(plans[0], given, pairs)
+        cutter = make_cutter(plans[0], given, pairs, probe)
         return Trial(plans[0], cutter, make_layer(plans[0], cutter, pairs))
     waiting = [_candidate(plan, given, pairs, probe) for plan in plans]
     least = {(c.plan.extent[0], c.plan.rank): c.error for c in waiting}
@@ -154,7 +155,7 @@ def _candidate(plan: Plan, given: Mapping[str, Any], pairs: Pairs, probe: Probe)
     if plan.noise_form == "sampled" and plan.noise == "auto":
         noises = [PAPER_NOISE]
         plan = replace(plan, reasons={**plan.reasons, "noise": "the paper's"})
-    cutter = make_cutter(replace(plan, noise=noises[0]), given, pairs)
+    cutter = make_cutter(replace(plan, noise=noises[0]), given, pairs, probe)
     layer = make_layer(plan, cutter, pairs)
     total = max(TRIAL_ROWS, TRIAL_SHARE * plan.hidden)
     share = max(1, total // (len(probe.train) * len(plan.symmetry)))
@@ -204,6 +205,7 @@ def make_stepper(cutter: Cutter, layer: Layer, weights: np.ndarray, pairs: Pairs
         cutter.extent,
         cutter.stride,
         cutter.boundary,
+        cutter.fill,
     )
 
 

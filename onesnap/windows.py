@@ -6,7 +6,7 @@ middle. Windows taken every `stride` cells tile the field, windows taken at ever
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -16,7 +16,36 @@ from jaxtyping import Float
 
 AnyArray = jax.Array | np.ndarray
 
-BOUNDARIES: dict[str, Any] = {"periodic": "wrap"}  # our name -> the mode of numpy.pad
+BOUNDARIES = ("periodic", "wall", "open")  # or a number: the value that is held at the edge
+
+
+def both_sides(boundary: Any, dimension: int) -> tuple[tuple[Any, Any], ...]:
+    """What lies beyond the low and the high end of each axis, from one word for all or one an axis.
+
+    "periodic" goes on at the other end, "wall" mirrors the field (no gradient), "open" repeats the
+    last cell. A number is the value held at the edge: the field goes on as its own mirror image
+    about that value, so that it has it there. An axis may have a pair, one for each end.
+    """
+
+    def fine(kind: Any) -> bool:
+        number = isinstance(kind, int | float | np.number) and not isinstance(kind, bool)
+        return bool(np.isfinite(kind)) if number else isinstance(kind, str) and kind in BOUNDARIES
+
+    each = (boundary,) * dimension if fine(boundary) else boundary
+    if isinstance(each, tuple | list) and len(each) == dimension:
+        sides = tuple(
+            tuple(axis) if isinstance(axis, tuple | list) else (axis, axis) for axis in each
+        )
+        if all(
+            len(pair) == 2 and fine(pair[0]) and fine(pair[1])
+            and ("periodic" in pair) == (pair[0] == pair[1] == "periodic")
+            for pair in sides
+        ):  # fmt: skip
+            return tuple((low, high) for low, high in sides)
+    raise ValueError(
+        f"boundary: expected {', '.join(BOUNDARIES)} or a number, or one for each of {dimension} "
+        f"axes, or a pair for the two ends of an axis, got {boundary!r}"
+    )
 
 
 def per_axis(name: str, value: Any, dimension: int, least: int) -> tuple[int, ...]:
@@ -31,30 +60,61 @@ def per_axis(name: str, value: Any, dimension: int, least: int) -> tuple[int, ..
 
 
 def check_grid(space: Sequence[int], extent: Sequence[int], stride: Sequence[int]) -> None:
-    """Raise unless windows of this size tile a grid of this shape."""
+    """Raise unless a window of this size fits into a grid of this shape."""
     for axis, (points, reach, step) in enumerate(zip(space, extent, stride, strict=True)):
-        if points % step:
-            below, above = points // step * step, -(-points // step) * step
-            divisors = [s for s in range(1, min(points, 8) + 1) if points % s == 0]
-            raise ValueError(
-                f"stride: axis {axis} has {points} points, which stride {step} does not divide; "
-                f"use a grid of {below or step} or {above} points, or a stride out of {divisors}"
-            )
         if points < 2 * reach + step:
+            most = (points - step) // 2
+            advice = f"an extent of at most {most}" if most >= 0 else f"a stride of at most {points}"
             raise ValueError(
                 f"extent: a window of 2·{reach}+{step} = {2 * reach + step} cells is larger than the "
-                f"{points} points of axis {axis}; use an extent of at most {(points - step) // 2}"
+                f"{points} points of axis {axis}; use {advice}"
             )
 
 
-def pad(state, extent: Sequence[int], boundary: str = "periodic", more: Sequence[int] | None = None):
-    """Put `extent` cells of what lies beyond the boundary around a state, `more` of them behind."""
-    if boundary not in BOUNDARIES:
-        raise ValueError(f"boundary: expected one of {sorted(BOUNDARIES)}, got {boundary!r}")
+def surplus(space: Sequence[int], stride: Sequence[int]) -> tuple[int, ...]:
+    """How many cells beyond the far end the last blocks reach; they are predicted and dropped."""
+    return tuple(-points % step for points, step in zip(space, stride, strict=True))
+
+
+def pad(
+    state: Any,
+    extent: Sequence[int],
+    boundary: Any = "periodic",
+    more: Sequence[int] | None = None,
+    level: Callable[[float], Any] | None = None,
+) -> Any:
+    """Put `extent` cells of what lies beyond the boundary around a state, `more` of them behind.
+
+    `level(value)` turns a number of the boundary into the units of the state, `(C, 1, …)`.
+    """
     numpy = np if isinstance(state, np.ndarray) else jnp
     more = (0,) * len(extent) if more is None else more
-    widths = [(0, 0), *((reach, reach + m) for reach, m in zip(extent, more, strict=True))]
-    return numpy.pad(state, widths, mode=BOUNDARIES[boundary])
+    ends = both_sides(boundary, len(extent))
+    for axis, (reach, extra, (low, high)) in enumerate(zip(extent, more, ends, strict=True), 1):
+        if reach + extra:
+            before = _beyond(numpy, state, axis, low, reach, False, level)
+            behind = _beyond(numpy, state, axis, high, reach + extra, True, level)
+            state = numpy.concatenate([before, state, behind], axis)
+    return state
+
+
+def _beyond(numpy: Any, state: Any, axis: int, kind: Any, width: int, high: bool, level: Any) -> Any:
+    """`width` cells of what lies beyond one end of an axis."""
+    points = state.shape[axis]
+
+    def part(near: bool, count: int):
+        """The cells next to this end, or those at the other one."""
+        first = points - count if near == high else 0
+        return state[(slice(None),) * axis + (slice(first, first + count),)]
+
+    if kind == "periodic":
+        return part(False, width)
+    if kind == "wall":
+        return numpy.flip(part(True, width), axis)
+    if kind == "open":
+        return numpy.repeat(part(True, 1), width, axis)
+    value = numpy.asarray(kind if level is None else level(float(kind)), state.dtype)
+    return 2 * value - numpy.flip(part(True, width), axis)
 
 
 def tile(
@@ -89,18 +149,13 @@ def glue(blocks: Float[AnyArray, "*tiles cells"], channels: int, stride: Sequenc
     return blocks.transpose(order).reshape(channels, *space)
 
 
-def every(
-    state: Float[AnyArray, "C ..."],
-    extent: Sequence[int],
-    stride: Sequence[int],
-    boundary: str = "periodic",
-) -> np.ndarray:
+def every(padded: np.ndarray, extent: Sequence[int], stride: Sequence[int]) -> np.ndarray:
     """A view `(*space, channel, *window)` of the windows at every cell, without copying them.
 
-    The window at cell i covers i - extent … i + stride - 1 + extent, its block starts at i.
+    The window at cell i covers i - extent … i + stride - 1 + extent, its block starts at i; the
+    field is padded by `extent` cells, and by `stride - 1` more behind.
     """
-    padded = pad(state, extent, boundary, more=[step - 1 for step in stride])
-    axes = tuple(range(1, state.ndim))
+    axes = tuple(range(1, padded.ndim))
     sides = tuple(2 * r + s for r, s in zip(extent, stride, strict=True))
     view = np.lib.stride_tricks.sliding_window_view(padded, sides, axes)
     return np.moveaxis(view, 0, len(axes))

@@ -8,18 +8,20 @@ from pathlib import Path
 import onesnap
 
 STAGES = """
-symmetry solvers systems windows scaling snapshots simulate features orbits rows lstsq readout
-stepper rollout metrics choices planning tuning files surrogate paper plots report experiment
-demo_page demo cli __init__
+symmetry solvers systems windows data scaling snapshots simulate features orbits rows lstsq readout
+stepper rollout metrics choices planning tuning files streaming surrogate trust forecasting paper
+plots views report experiment demo_page demo cli_data cli __init__
 """
 ORDER = STAGES.split()
+INSIDE = "dataset hdf5 layout arrays plain well pdebench gridded opening writing __init__"
+DATA = INSIDE.split()
 HOUSE = Path(onesnap.__file__).parent
 
 
-def imported(path: Path) -> set[str]:
+def imported(path: Path, level: int = 1) -> set[str]:
     names: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.level == 1:
+        if isinstance(node, ast.ImportFrom) and node.level == level:
             names |= {node.module} if node.module else {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("onesnap"):
             raise AssertionError(f"{path.name}: write imports within the house with a dot")
@@ -27,7 +29,7 @@ def imported(path: Path) -> set[str]:
 
 
 def test_every_module_has_its_place():
-    assert {path.stem for path in HOUSE.glob("*.py")} == set(ORDER)
+    assert {path.stem for path in HOUSE.glob("*.py")} | {"data"} == set(ORDER)
 
 
 def test_imports_only_go_upstream():
@@ -35,6 +37,16 @@ def test_imports_only_go_upstream():
         place = ORDER.index(path.stem)
         for name in imported(path) & set(ORDER):
             assert ORDER.index(name) < place, f"{path.stem} must not import {name}"
+
+
+def test_the_data_folder_has_an_order_too():
+    assert {path.stem for path in (HOUSE / "data").glob("*.py")} == set(DATA)
+    for path in (HOUSE / "data").glob("*.py"):
+        place = DATA.index(path.stem)
+        for name in imported(path) & set(DATA):
+            assert DATA.index(name) < place, f"data/{path.stem} must not import {name}"
+        for name in imported(path, level=2) & set(ORDER):
+            assert ORDER.index(name) < ORDER.index("data"), f"data/{path.stem} must not import {name}"
 
 
 def test_importing_the_house_is_quiet_and_leaves_the_precision_alone():

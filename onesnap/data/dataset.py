@@ -1,0 +1,312 @@
+"""What a data file holds, whatever its format: fields on a regular grid, read a part at a time."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from ..windows import both_sides
+
+KINDS = ("scalar", "vector", "tensor")
+MOST_FRAME = 2**31  # bytes of one state, as float64; what claims more is damage or out of reach
+MOST_TRAJECTORIES = 100_000
+BATCH = 2**25  # bytes of states that are read at a time
+LOOKED_AT = 8  # states that are searched for cells without values
+
+
+class DataError(ValueError):
+    """A data file that cannot be read, or not without being told more."""
+
+
+class MissingPackage(ImportError, ValueError):
+    """A format needs a package that is not installed."""
+
+
+@contextlib.contextmanager
+def reading(path) -> Iterator[None]:
+    """Whatever a library makes of a damaged file becomes one error that names the file."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # libraries warn of oddities that are checked here
+            yield
+    except (DataError, MissingPackage, FileNotFoundError, PermissionError):
+        raise
+    except ImportError as error:
+        raise MissingPackage(f"{path}: {error}; pip install 'onesnap[data]'") from error
+    except RecursionError as error:
+        raise DataError(f"{path}: cannot be read: it is nested too deeply") from error
+    except Exception as error:
+        words = " ".join(str(error).split())[:300] or type(error).__name__
+        raise DataError(f"{path}: cannot be read; damaged, or not what it seems: {words}") from error
+
+
+@dataclass(frozen=True)
+class Field:
+    """A named quantity; a vector has a channel for each axis of space, in their order."""
+
+    name: str
+    kind: str = "scalar"
+    channels: int = 1
+    units: str = ""
+
+    def channel_names(self, axes: Sequence[str]) -> list[str]:
+        if self.channels == 1:
+            return [self.name]
+        if self.kind == "vector":
+            return [f"{self.name}_{axis}" for axis in axes]
+        return [f"{self.name}_{number}" for number in range(self.channels)]
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """States one step apart; `read(start, stop)` gives `(time, channel, *space)` in float64.
+
+    Values that are missing are NaN. `context()` gives the known fields `(field, *space)` that do
+    not change with time.
+    """
+
+    steps: int
+    read: Callable[[int, int], np.ndarray]
+    parameters: tuple[float, ...] = ()
+    context: Callable[[], np.ndarray] | None = None
+
+    def part(self, start: int, stop: int) -> Trajectory:
+        """The states from `start` to before `stop`."""
+        read = self.read
+        return replace(self, steps=stop - start, read=lambda a, b: read(start + a, start + b))
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Trajectories on one regular grid, with all that their file tells about them.
+
+    `dx` and `dt` are None where the file does not say. `boundary` has an entry for each axis, as
+    `Surrogate(boundary=...)` takes it. `context` names the known fields,
+    `scalar_context` is False if some of them turn with the axes. `mask` is True where there are
+    values at all times, None if that is everywhere. `notes` tell what was assumed or left out,
+    `attributes` what a forecast of ours says about itself.
+    """
+
+    path: str
+    format: str
+    fields: tuple[Field, ...]
+    axes: tuple[str, ...]
+    space: tuple[int, ...]
+    trajectories: tuple[Trajectory, ...]
+    dx: tuple[float | None, ...]
+    dt: float | None = None
+    boundary: tuple[Any, ...] = ()
+    parameters: tuple[str, ...] = ()
+    context: tuple[str, ...] = ()
+    scalar_context: bool = True
+    mask: np.ndarray | None = None
+    time_units: str = ""
+    notes: tuple[str, ...] = ()
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self):
+        if not 1 <= len(self.space) <= 3 or len(self.axes) != len(self.space):
+            raise DataError(
+                f"{self.path}: expected 1 to 3 axes of space, found {len(self.space)}: "
+                f"{', '.join(self.axes)} of {self.space}; name the axes with dims, "
+                "as in dims='time,x,y'"
+            )
+        if not self.fields or not self.trajectories or min(self.space) < 1:
+            raise DataError(f"{self.path}: holds no states, grid {self.space}")
+        if 8 * self.channels * int(np.prod(self.space, dtype=object)) > MOST_FRAME:
+            raise DataError(f"{self.path}: a state of {self.channels} × {self.space} is too large")
+
+    @property
+    def channels(self) -> int:
+        return sum(f.channels for f in self.fields)
+
+    @property
+    def names(self) -> list[str]:
+        """A name for each channel."""
+        return [name for f in self.fields for name in f.channel_names(self.axes)]
+
+    @property
+    def kinds(self) -> tuple[str, ...] | None:
+        """How the fields move under symmetries, in channel order; None if groups here cannot say."""
+        kinds = tuple(f.kind for f in self.fields)
+        return kinds if self.scalar_context and "tensor" not in kinds else None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape `(channel, *space)` of a state."""
+        return (self.channels, *self.space)
+
+    @property
+    def pair_count(self) -> int:
+        return sum(max(0, t.steps - 1) for t in self.trajectories)
+
+    def states(self, trajectory: int = 0, start: int = 0, stop: int | None = None) -> np.ndarray:
+        """States `(time, channel, *space)` of one trajectory, all of them or a part."""
+        if not 0 <= trajectory < len(self.trajectories):
+            last = len(self.trajectories) - 1
+            raise DataError(f"{self.path}: trajectory: expected 0 to {last}, got {trajectory}")
+        found = self.trajectories[trajectory]
+        start, stop, _ = slice(start, stop).indices(found.steps)
+        with reading(self.path):
+            states = np.asarray(found.read(start, max(start, stop)), np.float64)
+        if states.shape != (max(0, stop - start), *self.shape):
+            raise DataError(f"{self.path}: expected states of {self.shape}, read {states.shape[1:]}")
+        return states
+
+    def context_fields(self, trajectory: int = 0) -> np.ndarray:
+        """Known fields `(field, *space)` of one trajectory."""
+        read = self.trajectories[trajectory].context
+        if read is None:
+            return np.zeros((0, *self.space))
+        with reading(self.path):
+            return np.asarray(read(), np.float64)
+
+    def varying_parameters(self) -> list[int]:
+        """Those parameters that differ between trajectories: only they can be learned from."""
+        table = np.array([t.parameters for t in self.trajectories]).reshape(
+            len(self.trajectories), len(self.parameters)
+        )
+        return np.flatnonzero(np.ptp(table, axis=0) > 0).tolist()
+
+    def numbers(self, count: int | None = None) -> np.ndarray:
+        """The numbers of all pairs of consecutive states, or of `count` spread over them all."""
+        if self.pair_count < 1:
+            raise DataError(f"{self.path}: expected two states one after the other, found none")
+        if count is None or count >= self.pair_count:
+            return np.arange(self.pair_count)
+        if count < 1:
+            raise ValueError(f"count: expected 1 to {self.pair_count} pairs, got {count}")
+        return np.linspace(0, self.pair_count - 1, count).round().astype(np.int64)
+
+    def pairs(self, count: int | None = None, numbers=None) -> dict[str, np.ndarray]:
+        """Pairs as keyword arguments of `Surrogate.fit`: all, or `count` spread over time."""
+        numbers = self.numbers(count) if numbers is None else numbers
+        parts = list(self.batches(numbers))
+        return {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
+
+    def batches(self, numbers, size: int = BATCH) -> Iterator[dict[str, np.ndarray]]:
+        """The pairs of these numbers, in batches of at most about `size` bytes."""
+        frame = 8 * int(np.prod(self.shape))
+        most = max(1, size // (2 * frame))
+        ends = np.cumsum([max(0, t.steps - 1) for t in self.trajectories])
+        chosen = self.varying_parameters()
+        numbers = np.asarray(numbers, np.int64)
+        for first in range(0, len(numbers), most):
+            some = numbers[first : first + most]
+            owners = np.searchsorted(ends, some, side="right")
+            parts = [
+                self._part(int(owner), some[owners == owner], ends, chosen)
+                for owner in dict.fromkeys(owners.tolist())
+            ]
+            yield {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
+
+    def _part(self, owner: int, numbers, ends, chosen: list[int]) -> dict[str, np.ndarray]:
+        """Pairs of one trajectory; a run of neighbours is read at once."""
+        begin = int(ends[owner - 1]) if owner else 0
+        steps, befores, afters = numbers - begin, [], []
+        for run in np.split(steps, np.flatnonzero(np.diff(steps) != 1) + 1):
+            states = self.states(owner, int(run[0]), int(run[-1]) + 2)
+            befores.append(states[:-1])
+            afters.append(states[1:])
+        part = {"before": np.concatenate(befores), "after": np.concatenate(afters)}
+        if chosen:
+            row = [self.trajectories[owner].parameters[index] for index in chosen]
+            part["parameters"] = np.tile(np.array(row, np.float64), (len(steps), 1))
+        if self.context:
+            known = self.context_fields(owner)
+            part["fields"] = np.broadcast_to(known, (len(steps), *known.shape))
+        return part
+
+    def split(self, share: float = 0.2) -> tuple[Dataset, Dataset | None]:
+        """What to learn from, and what to hold out: the last trajectories, or the ends of few ones.
+
+        The second is None where there is too little to hold anything out.
+        """
+        many = len(self.trajectories)
+        if many >= 5:
+            kept = many - max(1, round(share * many))
+            first, last = self.trajectories[:kept], self.trajectories[kept:]
+        else:
+            first, last = [], []
+            for trajectory in self.trajectories:
+                held = max(2, round(share * trajectory.steps))
+                if trajectory.steps - held < 2:
+                    return self, None
+                first.append(trajectory.part(0, trajectory.steps - held))
+                last.append(trajectory.part(trajectory.steps - held, trajectory.steps))
+        return replace(self, trajectories=tuple(first)), replace(self, trajectories=tuple(last))
+
+    def with_mask(self) -> Dataset:
+        """The same, with the cells marked that have no value in any state that was looked at."""
+        count = min(LOOKED_AT, sum(t.steps for t in self.trajectories))
+        missing: Any = True
+        for turn, place in enumerate(np.linspace(0, len(self.trajectories) - 1, count)):
+            step = turn * self.trajectories[round(place)].steps // count
+            for state in self.states(round(place), step, step + 1):
+                missing = missing & ~np.isfinite(state).all(axis=0)
+            if not np.any(missing):
+                return self
+        there = ~np.broadcast_to(missing, self.space)
+        if not there.any():
+            raise DataError(f"{self.path}: none of {count} states that were looked at has a value")
+        return replace(self, mask=there if self.mask is None else there & self.mask)
+
+    def told(self, **given: Any) -> Dataset:
+        """The same with what the user knows better: dt, dx, boundary."""
+        changes = {name: value for name, value in given.items() if value is not None}
+        dimension = len(self.space)
+        if "dx" in changes:
+            dx = changes["dx"]
+            changes["dx"] = (float(dx),) * dimension if np.ndim(dx) == 0 else tuple(map(float, dx))
+            if len(changes["dx"]) != dimension:
+                raise ValueError(f"dx: expected a number, or {dimension} of them, got {dx!r}")
+        if "boundary" in changes:
+            changes["boundary"] = both_sides(changes["boundary"], dimension)
+            notes = [note for note in self.notes if not note.startswith("boundary")]
+            changes["notes"] = tuple(notes)
+        return replace(self, **changes)
+
+
+def spacing(coordinate) -> float | None:
+    """The distance of neighbouring points, None where there are fewer than two or they vary."""
+    points = np.asarray(coordinate, np.float64).ravel()
+    steps = np.diff(points)
+    if not len(steps) or not np.isfinite(steps).all() or steps[0] == 0:
+        return None
+    even = np.allclose(steps, steps.mean(), rtol=1e-2, atol=0)
+    return abs(float(steps.mean())) if even else None
+
+
+def stored_channels(text: Any) -> list[str]:
+    """The names of the channels of a forecast of ours, in order; none if it is no such file."""
+    try:
+        return [str(name) for name in json.loads(text)["channels"]]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return []
+
+
+def recognise(dataset: Dataset, text: Any) -> Dataset:
+    """The same with what a forecast of ours says about itself in its JSON text, if it does."""
+    try:
+        attributes = json.loads(text)
+        sides = both_sides(attributes["boundary"], len(dataset.space))
+        fields = tuple(Field(str(n), str(k), int(c), str(u)) for n, k, c, u in attributes["fields"])
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return dataset
+    known = sum(f.channels for f in fields) == dataset.channels and {f.kind for f in fields} <= set(
+        KINDS
+    )
+    notes = tuple(note for note in dataset.notes if not note.startswith("boundary"))
+    return replace(
+        dataset,
+        boundary=sides,
+        fields=fields if known else dataset.fields,
+        notes=notes,
+        attributes=attributes,
+    )

@@ -1,0 +1,234 @@
+"""NetCDF and Zarr through xarray: packed values are unpacked, fill values become missing ones."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .dataset import DataError, Dataset, Field, reading, recognise, spacing, stored_channels
+from .hdf5 import MOST_CHUNK, datasets, opened
+from .layout import CHANNELS, SAMPLES, TIMES, by_names, split_names
+
+# Codecs of Zarr that only move numbers about; others can run code or are not installed anyway.
+CODECS = {
+    "blosc", "bytes", "bz2", "crc32c", "delta", "fixedscaleoffset", "gzip", "lz4", "lzma",
+    "sharding_indexed", "shuffle", "transpose", "zlib", "zstd", "endian", "bitround",
+}  # fmt: skip
+MOST_METADATA = 2**24
+MOST_NODES = 100_000
+
+
+@contextmanager
+def _opened(path, engine: str) -> Iterator[Any]:
+    with reading(path):
+        import xarray
+
+        # Times stay numbers: only their distance is needed, and calendars are full of traps.
+        more: dict[str, Any] = {"consolidated": False} if engine == "zarr" else {}
+        with xarray.open_dataset(
+            path, engine=engine, decode_times=False, cache=False, chunks=None, **more
+        ) as found:
+            yield found
+
+
+def open_netcdf(path, engine: str, field=None, dims=None) -> Dataset:
+    """A NetCDF file; `engine` is "h5netcdf", or "scipy" for the old format."""
+    if engine == "h5netcdf":
+        with opened(path) as file:
+            datasets(file, path)  # refuses links out of the file
+    return _open(path, engine, "NetCDF", field, dims)
+
+
+def open_zarr(path, field=None, dims=None) -> Dataset:
+    """A Zarr store in a folder, after a look at all of its metadata."""
+    with reading(path):
+        _check_zarr(Path(path))
+    return _open(path, "zarr", "Zarr", field, dims)
+
+
+def from_xarray(data, field=None, dims=None) -> Dataset:
+    """An xarray DataArray or Dataset that is open already."""
+    source = data.to_dataset(name=data.name or "u") if hasattr(data, "to_dataset") else data
+
+    @contextmanager
+    def same() -> Iterator[Any]:
+        yield source
+
+    return _describe("xarray", "xarray", same, field, dims)
+
+
+def from_labelled(array, known: Mapping[str, Any] | None) -> tuple[np.ndarray, Callable]:
+    """One state of a labelled array `(channel, *space)`, and what puts labels on its forecast."""
+    channel = [dim for dim in array.dims if str(dim).lower() in CHANNELS]
+    space = [dim for dim in array.dims if dim not in channel]
+    if known is not None:
+        asked = [axis for axis in known["axes"] if axis in array.dims]
+        space = asked if len(asked) == len(space) else space
+    ordered = array.transpose(*channel, *space)
+    state = np.asarray(ordered.values, np.float64)
+    dt = float((known or {}).get("dt") or 1.0)
+
+    def label(forecast, every: int):
+        import xarray
+
+        states = forecast.states if channel else forecast.states[:, 0]
+        times = {"time": np.arange(len(states)) * every * dt}
+        kept = {name: value for name, value in ordered.coords.items() if name != "time"}
+        status = {"diverged_at": -1 if forecast.diverged_at is None else forecast.diverged_at}
+        dims = ("time", *ordered.dims)
+        return xarray.DataArray(states, {**times, **kept}, dims, array.name, array.attrs | status)
+
+    return (state if channel else state[None]), label
+
+
+def _open(path, engine: str, kind: str, field, dims) -> Dataset:
+    return _describe(path, kind, lambda: _opened(path, engine), field, dims)
+
+
+def _roles(names: tuple[str, ...], found) -> list[str]:
+    """Names of axes, with those that CF attributes or types tell put into our words."""
+    roles = []
+    for name in names:
+        attributes = found[name].attrs if name in found.variables else {}
+        time = attributes.get("axis") == "T" or attributes.get("standard_name") == "time"
+        time = time or " since " in str(attributes.get("units", ""))
+        time = time and not any(other.lower() in TIMES for other in names)
+        time = time or (name in found.variables and found[name].dtype.kind in "mM")
+        roles.append("time" if time else str(name))
+    return roles
+
+
+def _describe(path, kind: str, access: Callable[[], Any], field, dims) -> Dataset:
+    with reading(path), access() as found:
+        variables = {str(n): v for n, v in found.data_vars.items() if v.dtype.kind in "fiu"}
+        listed = ", ".join(f"{n}{v.dims} {v.shape}" for n, v in variables.items()) or "no numbers"
+        ours = found.attrs.get("onesnap")
+        if field is None and (own := stored_channels(ours)):
+            chosen = own  # the file has them in the order of the alphabet
+        elif field is None:
+            roles = {
+                n: [role.lower() for role in _roles(v.dims, found)] for n, v in variables.items()
+            }
+            timed = [name for name in roles if set(roles[name]) & set(TIMES)]
+            most = max((variables[n].ndim for n in timed), default=0)
+            chosen = [n for n in timed if variables[n].ndim == most > 1]
+        else:
+            chosen = split_names(field)
+        if not chosen or any(name not in variables for name in chosen):
+            raise DataError(
+                f"{path}: choose with field what to read, and name the axes with dims if none is "
+                f"called time; it holds: {listed}"
+            )
+        first = variables[chosen[0]]
+        apart = [name for name in chosen if variables[name].dims != first.dims]
+        if apart:
+            raise DataError(
+                f"{path}: {chosen[0]} and {apart[0]} have different axes; choose with field those "
+                f"that belong together; it holds: {listed}"
+            )
+        names = split_names(dims) if dims is not None else _roles(first.dims, found)
+        # Axes of one entry that are no known role (a level, a band) carry nothing.
+        known = (*TIMES, *SAMPLES, *CHANNELS)
+        single = [
+            dim
+            for dim, name, size in zip(first.dims, names, first.shape, strict=False)
+            if size == 1 and name.lower() not in known and dims is None
+        ]
+        kept = [dim for dim in first.dims if dim not in single]
+        if dims is None:
+            names = [n for d, n in zip(first.dims, names, strict=True) if d not in single]
+        shape = tuple(int(found.sizes[dim]) for dim in kept)
+        layout = by_names(names, shape, path)
+        axis = dict(zip(names, kept, strict=True))
+        dx = [_spacing(found, axis[name]) for name in layout.names]
+        count = layout.count(shape)
+        fields = [
+            Field(
+                n if count == 1 else f"{n}_{i}", units=str(variables[n].attrs.get("units", ""))[:40]
+            )
+            for n in chosen
+            for i in range(count)
+        ]
+        dt = _spacing(found, kept[layout.time])
+        clock = str(found[kept[layout.time]].attrs.get("units", "")) if dt is not None else ""
+
+    def read(sample: int, start: int, stop: int) -> np.ndarray:
+        with reading(path), access() as found:
+            pick = {kept[layout.time]: slice(start, stop), **dict.fromkeys(single, 0)}
+            if layout.sample is not None:
+                pick[kept[layout.sample]] = [sample]
+            parts = []
+            for name in chosen:
+                part = found[name].isel(pick)
+                parts.append(layout.read(part.transpose(*kept).values, 0, 0, stop - start))
+        return np.concatenate(parts, axis=1)
+
+    dataset = Dataset(
+        path=str(path),
+        format=kind,
+        fields=tuple(fields),
+        axes=layout.names,
+        space=layout.grid(shape),
+        trajectories=layout.trajectories(shape, path, read),
+        dx=tuple(dx),
+        dt=dt,
+        boundary=("periodic",) * len(layout.space),
+        time_units=clock,
+        notes=("boundary: the file does not say; taken as periodic",),
+    )
+    return recognise(dataset, ours)
+
+
+def _spacing(found, dim) -> float | None:
+    """The distance of neighbouring points of an axis; of moments in seconds."""
+    if dim not in found.variables:
+        return None
+    points = found[dim].values
+    if points.dtype.kind in "mM":
+        points = (points - points[:1]).astype("timedelta64[ns]").astype(np.float64) / 1e9
+    return spacing(points) if points.dtype.kind in "fiu" else None
+
+
+def _check_zarr(path: Path) -> None:
+    """Refuse what leads out of the folder, what could run code, and sizes that cannot be right."""
+    for count, (folder, folders, names) in enumerate(os.walk(path, followlinks=False)):
+        if count > MOST_NODES:
+            raise DataError(f"{path}: has more folders than can be right")
+        for name in (*folders, *names):
+            if (Path(folder) / name).is_symlink():
+                raise DataError(f"{path}: {name} is a link to somewhere else; copy the data into it")
+        for name in {"zarr.json", ".zarray", ".zmetadata"} & set(names):
+            file = Path(folder) / name
+            if file.stat().st_size > MOST_METADATA:
+                raise DataError(f"{file}: has more metadata than can be right")
+            _check_metadata(file, json.loads(file.read_text("utf-8")))
+
+
+def _check_metadata(file: Path, content: Any) -> None:
+    """Look at all codecs and chunk sizes anywhere in the metadata."""
+    if isinstance(content, list):
+        for item in content:
+            _check_metadata(file, item)
+    if not isinstance(content, dict):
+        return
+    if content.get("dtype") == "|O" or "object" in str(content.get("data_type", "")):
+        raise DataError(f"{file}: holds Python objects, which are never opened")
+    for key in ("compressor", "filters", "codecs", "index_codecs"):
+        listed = content.get(key) or []
+        for codec in listed if isinstance(listed, list) else [listed]:
+            name = str(codec.get("id") or codec.get("name")) if isinstance(codec, dict) else "?"
+            if name.removeprefix("numcodecs.") not in CODECS:
+                raise DataError(f"{file}: codec {name!r} is not one of {', '.join(sorted(CODECS))}")
+    chunks = content.get("chunks") or content.get("chunk_shape")
+    if isinstance(chunks, list):
+        sizes = [size for size in chunks if isinstance(size, int)]
+        if len(sizes) != len(chunks) or 8 * int(np.prod(sizes, dtype=object)) > MOST_CHUNK:
+            raise DataError(f"{file}: has chunks of {chunks}, more than can be right")
+    for item in content.values():
+        _check_metadata(file, item)

@@ -1,0 +1,212 @@
+"""HDF5 as The Well publishes it: fields by the order of their tensors, flags for what varies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .dataset import MOST_TRAJECTORIES, DataError, Dataset, Field, Trajectory, spacing
+from .hdf5 import numeric, opened, values, words
+
+GROUPS = ("t0_fields", "t1_fields", "t2_fields")
+KINDS = ("scalar", "vector", "tensor")
+BOUNDARIES = ("periodic", "wall", "open")
+
+
+def is_well(file) -> bool:
+    return "dimensions" in file and any(group in file for group in GROUPS)
+
+
+def _flag(item, name: str, default: bool) -> bool:
+    return bool(np.all(item.attrs.get(name, default)))
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A dataset of fields, and where samples, time and space are in it, as its flags say."""
+
+    key: str
+    name: str
+    order: int
+    sample: bool
+    time: bool
+    along: tuple[bool, ...]
+    shape: tuple[int, ...]
+
+    @property
+    def channels(self) -> int:
+        return len(self.along) ** self.order
+
+    def check(self, path, samples: int, steps: int, space: tuple[int, ...]) -> Quantity:
+        """Raise unless the shape is what the flags say; tensors may be flat."""
+        dimension = len(space)
+        front = (samples,) * self.sample + (steps,) * self.time
+        front += tuple(size for size, varies in zip(space, self.along, strict=True) if varies)
+        full, flat = (dimension,) * self.order, (self.channels,)
+        if self.shape not in (front + full, front + flat if self.order else front):
+            raise DataError(
+                f"{path}: {self.key}: expected shape {front + full} from its flags, got {self.shape}"
+            )
+        return self
+
+    def read(self, file, sample: int, start: int, stop: int, space) -> np.ndarray:
+        """`(time, channel, *space)`; axes along which nothing varies are filled up."""
+        index = (sample,) * self.sample + (slice(start, stop),) * self.time
+        found = np.asarray(file[self.key][index], np.float64)
+        found = found if self.time else found[None]
+        cells = found.shape[1 : 1 + sum(self.along)]
+        found = np.moveaxis(found.reshape(len(found), *cells, self.channels), -1, 1)
+        for axis, varies in enumerate(self.along):
+            if not varies:
+                found = np.expand_dims(found, 2 + axis)
+        return np.broadcast_to(found, (len(found), self.channels, *space))
+
+
+def open_well(path, file, found: Mapping[str, Any]) -> Dataset:
+    """Fields that vary in time are the state, those that do not are context, scalars parameters."""
+    axes = tuple(words(file["dimensions"].attrs.get("spatial_dims")))
+    axes = axes or tuple(n for n in ("x", "y", "z") if f"dimensions/{n}" in found)
+    needed = [f"dimensions/{name}" for name in ("time", *axes)]
+    missing = [name for name in needed if name not in found or not found[name].shape]
+    if missing or not axes:
+        raise DataError(f"{path}: The Well's layout, but without {', '.join(missing) or 'axes'}")
+    steps, *space = (int(found[name].shape[-1]) for name in needed)
+    space = tuple(space)
+    quantities = _quantities(path, file, found, len(axes))
+    samples = {q.shape[0] for q in quantities if q.sample and q.shape}
+    count = int(file.attrs.get("n_trajectories", max(samples, default=1)))
+    count = samples.pop() if len(samples) == 1 else count
+    if not 1 <= count <= MOST_TRAJECTORIES:
+        raise DataError(f"{path}: holds {count} trajectories; expected 1 to {MOST_TRAJECTORIES}")
+    quantities = [q.check(path, count, steps, space) for q in quantities]
+    moving, still = [q for q in quantities if q.time], [q for q in quantities if not q.time]
+    if not moving:
+        raise DataError(f"{path}: no field varies in time: there is no step to learn")
+    parameters, table, notes = _parameters(path, file, found, count)
+
+    def make(sample: int) -> Trajectory:
+        def read(start: int, stop: int) -> np.ndarray:
+            with opened(path) as file:
+                parts = [q.read(file, sample, start, stop, space) for q in moving]
+            return np.concatenate(parts, axis=1)
+
+        def context() -> np.ndarray:
+            with opened(path) as file:
+                return np.concatenate([q.read(file, sample, 0, 1, space)[0] for q in still])
+
+        return Trajectory(steps, read, tuple(table[sample]), context if still else None)
+
+    boundary, mask = _boundary(path, file, found, axes, space)
+    if str(words(file.attrs.get("grid_type", "cartesian"))[0]).lower() != "cartesian":
+        notes.append("the grid is not cartesian: its cells are taken as if they were all alike")
+    fields = tuple(Field(q.name, KINDS[q.order], q.channels) for q in moving)
+    beside = [Field(q.name, KINDS[q.order], q.channels) for q in still]
+    return Dataset(
+        path=str(path),
+        format="The Well",
+        fields=fields,
+        axes=axes,
+        space=space,
+        trajectories=tuple(make(sample) for sample in range(count)),
+        dx=tuple(_step(path, found, name) for name in needed[1:]),
+        dt=_step(path, found, needed[0]),
+        boundary=boundary,
+        parameters=parameters,
+        context=tuple(name for field in beside for name in field.channel_names(axes)),
+        scalar_context=all(q.order == 0 for q in still),
+        mask=mask,
+        notes=tuple(notes),
+    )
+
+
+def _step(path, found, name: str) -> float | None:
+    """The spacing of an axis; of one that differs between samples, that of the first."""
+    points = values(found[name], path, name)
+    return spacing(points.reshape(-1, points.shape[-1])[0])
+
+
+def _quantities(path, file, found, dimension: int) -> list[Quantity]:
+    listed = []
+    for order, group in enumerate(GROUPS):
+        if group not in file:
+            continue
+        names = (
+            words(file[group].attrs.get("field_names")) if "field_names" in file[group].attrs else []
+        )
+        for name in names or list(file[group]):
+            key = f"{group}/{name}"
+            if key not in found or not numeric(found[key]):
+                raise DataError(
+                    f"{path}: {key}: named in field_names, but no array of numbers is there"
+                )
+            item = found[key]
+            along = np.ravel(item.attrs.get("dim_varying", [True] * dimension))
+            if len(along) != dimension:
+                raise DataError(
+                    f"{path}: {key}: dim_varying: expected {dimension} flags, got {along}"
+                )
+            flags = _flag(item, "sample_varying", True), _flag(item, "time_varying", True)
+            listed.append(
+                Quantity(key, name, order, *flags, tuple(bool(f) for f in along), item.shape)
+            )
+    return listed
+
+
+def _parameters(path, file, found, count: int) -> tuple[tuple[str, ...], np.ndarray, list[str]]:
+    """Names, a table `(trajectory, parameter)`, and notes on what was left out."""
+    columns: dict[str, np.ndarray] = {}
+    notes: list[str] = []
+    for key in [name for name in found if name.startswith("scalars/")]:
+        item, name = found[key], key.removeprefix("scalars/")
+        if not numeric(item):
+            notes.append(f"scalar {name} left out: not a number")
+        elif _flag(item, "time_varying", False):
+            notes.append(f"scalar {name} left out: it changes with time")
+        elif item.shape not in ((), (1,), (count,)):
+            notes.append(f"scalar {name} left out: shape {item.shape} for {count} trajectories")
+        else:
+            columns[name] = np.broadcast_to(values(item, path, key).ravel(), count)
+    for name in words(file.attrs.get("simulation_parameters")):
+        value = np.asarray(file.attrs.get(name, np.nan))
+        if name not in columns and value.size == 1 and value.dtype.kind in "fiu":
+            columns[name] = np.broadcast_to(value.astype(np.float64).ravel(), count)
+    fine = {name: column for name, column in columns.items() if np.isfinite(column).all()}
+    table = np.array(list(fine.values())).reshape(len(fine), count).T
+    return tuple(fine), table, notes
+
+
+def _boundary(path, file, found, axes, space) -> tuple[tuple[Any, ...], np.ndarray | None]:
+    """The kind of each end of each axis, open unless the file says more, and obstacles inside."""
+    sides = [["open", "open"] for _ in axes]
+    mask = np.ones(space, bool)
+    names = list(file["boundary_conditions"]) if "boundary_conditions" in file else []
+    for name in names:
+        group = file["boundary_conditions"][name]
+        key = f"boundary_conditions/{name}/mask"
+        kind = (words(group.attrs.get("bc_type")) or ["open"])[0].lower()
+        about = [dim for dim in words(group.attrs.get("associated_dims")) if dim in axes]
+        if kind not in BOUNDARIES:
+            raise DataError(
+                f"{path}: boundary_conditions/{name}: expected bc_type out of {BOUNDARIES}, "
+                f"got {kind!r}"
+            )
+        shape = tuple(space[axes.index(dim)] for dim in about)
+        fits = key in found and found[key].shape == shape and found[key].dtype.kind in "biu"
+        at = np.asarray(found[key][()], bool) if fits else np.zeros(shape, bool)
+        if kind == "periodic" and not at.any():
+            at = np.ones(shape, bool)  # some files say what is periodic and mark no cell of it
+        for place, dim in enumerate(about):
+            for side, end in enumerate((0, -1)):
+                marked = np.take(at, end, axis=place)
+                if marked.all() if kind == "wall" else marked.any():
+                    sides[axes.index(dim)][side] = kind
+        if kind == "wall" and len(about) == len(axes) and at[(slice(1, -1),) * len(axes)].any():
+            mask &= ~np.transpose(at, [about.index(dim) for dim in axes])
+    for pair in sides:
+        if "periodic" in pair:
+            pair[:] = ["periodic"] * 2
+    boundary = tuple(low if low == high else (low, high) for low, high in sides)
+    return boundary, None if mask.all() else mask

@@ -1,0 +1,173 @@
+"""Learning from more data than fits into memory: batches of pairs, and checkpoints between them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import load as from_bytes, save as to_bytes
+
+from .data import Dataset
+from .files import write_atomically
+from .lstsq import Moments
+from .rows import Cutter, Pairs, make_pairs
+
+SAMPLE, SAMPLE_BYTES = 64, 2**27  # pairs, at most, that settings are chosen from
+MOST_CHECKPOINT = 2**32
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Pairs of a dataset, in batches that fit into memory, with gaps in the data taken care of.
+
+    Cells that never have a value are filled with `fill`, and a context field tells where they are.
+    Single missing values are filled too, but marked, so that no window with one is learned from.
+    """
+
+    dataset: Dataset
+    numbers: np.ndarray
+    fill: np.ndarray | None = None
+
+    def sample(self) -> Pairs:
+        """A few pairs spread over all of them."""
+        frame = 16 * int(np.prod(self.dataset.shape))
+        count = int(np.clip(SAMPLE_BYTES // frame, 1, min(SAMPLE, len(self.numbers))))
+        places = np.linspace(0, len(self.numbers) - 1, count).round().astype(int)
+        return self.complete(self.dataset.pairs(numbers=self.numbers[places]))
+
+    def batches(self, skip: int = 0) -> Iterator[tuple[int, Pairs]]:
+        """Batches from the one after `skip` pairs on, each with the number of pairs done after it."""
+        done = skip
+        for batch in self.dataset.batches(self.numbers[skip:]):
+            pairs = self.complete(batch)
+            done += len(pairs)
+            yield done, pairs
+
+    def complete(self, batch: dict[str, np.ndarray]) -> Pairs:
+        """Checked pairs without gaps, and where there were some."""
+        before, after = batch["before"], batch["after"]
+        lost = np.any(~np.isfinite(before) | ~np.isfinite(after), axis=1)
+        mask, fields = self.dataset.mask, batch.get("fields")
+        if mask is not None:
+            lost &= mask
+            told = np.broadcast_to(mask.astype(np.float64), (len(before), 1, *mask.shape))
+            fields = told if fields is None else np.concatenate([fields, told], axis=1)
+        if mask is not None or lost.any():
+            level = self.fill if self.fill is not None else np.zeros(before.shape[1])
+            level = level.reshape(1, -1, *(1,) * (before.ndim - 2))
+            gone = lost[:, None] if mask is None else lost[:, None] | ~mask
+            before, after = np.where(gone, level, before), np.where(gone, level, after)
+        return make_pairs(
+            before, after, batch.get("parameters"), fields, lost if lost.any() else None
+        )
+
+
+def make_stream(dataset: Dataset, numbers: np.ndarray) -> Stream:
+    """A stream whose gaps are filled with the mean of each scalar, and with 0 in vectors."""
+    plain = Stream(dataset, numbers)
+    batch = dataset.pairs(numbers=numbers[[0, len(numbers) // 2, -1]])
+    if dataset.mask is None and np.isfinite(batch["before"]).all():
+        return plain
+    with np.errstate(invalid="ignore"):
+        values = np.where(np.isfinite(batch["before"]), batch["before"], np.nan)
+        sums = np.nansum(values, axis=(0, *range(2, values.ndim)))
+        means = sums / np.maximum(1, np.isfinite(values).sum(axis=(0, *range(2, values.ndim))))
+    turning = np.concatenate([[field.kind != "scalar"] * field.channels for field in dataset.fields])
+    return Stream(dataset, numbers, np.where(turning, 0.0, means))
+
+
+def card(dataset: Dataset) -> dict[str, Any]:
+    """What a model has to remember of the data it was made from."""
+    return {
+        "source": Path(dataset.path).name,
+        "format": dataset.format,
+        "fields": [[f.name, f.kind, f.channels, f.units] for f in dataset.fields],
+        "axes": list(dataset.axes),
+        "dx": list(dataset.dx),
+        "dt": dataset.dt,
+        "time_units": dataset.time_units,
+        "parameters": [dataset.parameters[index] for index in dataset.varying_parameters()],
+        "context": list(dataset.context),
+        "masked": dataset.mask is not None,
+    }
+
+
+def context_of(known: dict[str, Any], dataset: Dataset, trajectory: int = 0) -> dict[str, Any]:
+    """Parameters and fields of one trajectory, as a model made from such data takes them."""
+    missing = set(known["parameters"]) - set(dataset.parameters)
+    if missing or list(dataset.context) != known["context"]:
+        raise ValueError(
+            f"{dataset.path}: expected the parameters {known['parameters']} and the fields "
+            f"{known['context']} that the model learned with, found {list(dataset.parameters)} and "
+            f"{list(dataset.context)}"
+        )
+    values = dict(zip(dataset.parameters, dataset.trajectories[trajectory].parameters, strict=True))
+    fields = dataset.context_fields(trajectory)
+    if known["masked"]:
+        mask = np.ones(dataset.space) if dataset.mask is None else dataset.mask
+        fields = np.concatenate([fields, mask[None].astype(np.float64)])
+    return {
+        "parameters": np.array([values[name] for name in known["parameters"]]),
+        "fields": fields if len(fields) else None,
+    }
+
+
+def fingerprint(cutter: Cutter, layer: Any, stream: Stream, sample: Pairs) -> str:
+    """What must not have changed for a checkpoint to be of use."""
+    total = hashlib.sha256(
+        repr([cutter.extent, cutter.stride, cutter.boundary, cutter.group]).encode()
+    )
+    total.update(repr([cutter.windows, cutter.share, cutter.noise, cutter.seed]).encode())
+    arrays = [layer.features.weights, layer.features.bias, cutter.scaling.low, cutter.scaling.high]
+    for array in (*arrays, stream.numbers, sample.before, sample.after, sample.parameters):
+        total.update(np.ascontiguousarray(array).tobytes())
+    return total.hexdigest()
+
+
+def save_checkpoint(path, moments: Moments, done: int, mark: str) -> None:
+    """Write all that has been learned so far; the old checkpoint stays until the new one is whole."""
+    header = {"rows": moments.rows, "done": done, "fingerprint": mark, "solver": moments.solver}
+    tensors = {"factor": np.ascontiguousarray(moments.factor), "slopes": moments.slopes}
+    digest = _digest(tensors, header)
+    content = to_bytes(tensors, metadata={"checkpoint": json.dumps([header, digest])})
+    write_atomically(path, content, force=True)
+
+
+def _digest(tensors: dict[str, np.ndarray], header: dict) -> str:
+    total = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
+    for name in sorted(tensors):
+        total.update(np.ascontiguousarray(tensors[name]).tobytes())
+    return total.hexdigest()
+
+
+def load_checkpoint(path, empty: Moments, mark: str) -> tuple[Moments, int]:
+    """What an interrupted fit had learned, and from how many pairs; nothing if there is no file."""
+    path = Path(path)
+    if not path.exists():
+        return empty, 0
+    try:
+        if path.stat().st_size > MOST_CHECKPOINT:
+            raise ValueError("it is too large")
+        content = path.read_bytes()
+        tensors = from_bytes(content)
+        length = int.from_bytes(content[:8], "little")
+        text = json.loads(content[8 : 8 + length])["__metadata__"]["checkpoint"]
+        header, digest = json.loads(text)
+        if digest != _digest(tensors, header):
+            raise ValueError("it is damaged")
+        if header["fingerprint"] != mark or header["solver"] != empty.solver:
+            raise ValueError("it belongs to other data or other settings")
+        if tensors["factor"].shape != empty.factor.shape:
+            raise ValueError("its sizes do not fit")
+    except (SafetensorError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise ValueError(f"{path}: cannot go on from this checkpoint: {error}; remove it") from error
+    moments = Moments(
+        empty.solver, empty.hidden, int(header["rows"]), tensors["factor"], tensors["slopes"]
+    )
+    return moments, int(header["done"])
