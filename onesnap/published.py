@@ -93,9 +93,8 @@ def draw(cutter: Cutter, pairs: Pairs, seed: int, count: int = DRAWN) -> Iterato
     """Blocks of `count` random windows without end, each with its images below it, with noise."""
     random = np.random.default_rng([seed, 1])
     while True:
-        owner, cell = random.integers(len(pairs), size=count), random.integers(pairs.cells, size=count)
-        order = np.argsort(owner, kind="stable")
-        owner, cell = owner[order], cell[order]
+        owner = np.sort(random.integers(len(pairs), size=count))
+        cell = random.integers(pairs.cells, size=count)
         images = [
             join([cutter.cut(pairs, i, cell[owner == i], element) for i in np.unique(owner)])
             for element in cutter.group.elements
