@@ -9,7 +9,6 @@ import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, NullFormatter
 
 from .plots import (
     DASHED,
@@ -112,7 +111,10 @@ def raw_moments(truth, found: Mapping[str, Mapping[str, Any]], length: float) ->
             axes.plot(x, truth[order], color=INK, linewidth=2.4, alpha=0.45, label="simulation")
             for label, made in forecasts.items():
                 axes.plot(x, made[order], color=OTHERS[label], linewidth=1.5, label=label)
-            axes.set(xlim=(0, length))
+            # A forecast on its way out must not flatten all others.
+            low, high = float(truth[order].min()), float(truth[order].max())
+            room = 0.5 * (high - low)
+            axes.set(xlim=(0, length), ylim=(low - room, high + room))
             power = "" if order == 0 else "²³"[order - 1]
             _title(axes, f"E[u{power}],  {name}")
     for axes in grid[-1]:
@@ -151,13 +153,15 @@ def maps(
     before, after = pair
     own = _own(after - before)
     for place, (label, field) in enumerate(
-        (("training pair: before", before), ("after", after), ("after − before", after - before))
+        (
+            ("training pair: before", before),
+            ("after", after),
+            (f"change, ± {own['vmax']:.2g}", after - before),
+        )
     ):
         axes = grid[place, -1]
         _map(axes, field, length, own if place == 2 else _colours(before))
         _head(axes, label)
-        if place == 2:
-            axes.set_xlabel(f"± {own['vmax']:.2g}", fontsize=SMALL, color=INK)
     for axes in grid[3:, -1]:
         axes.set_visible(False)
     _colour_bar(figure, image, grid[: rows // 2], name, shrink=0.8)
@@ -174,8 +178,7 @@ def symmetries(counts, curves, settled, errors: Mapping[str, np.ndarray]) -> Fig
     left, right = figure.subplots(1, 2, width_ratios=(1.35, 1))
     for axes in (left, right):
         _plain(axes)
-        axes.set_yscale("log")
-        axes.set_ylabel("RSE of one step in %")
+    left.set(yscale="log", ylabel="RSE of one step in %")
     shades = matplotlib.colormaps["viridis"](np.linspace(0.92, 0.05, len(curves)))
     for size, (curve, shade) in enumerate(zip(curves, shades, strict=True), start=1):
         left.plot(counts, curve, color=shade, linewidth=1.6, label=f"{size}")
@@ -189,11 +192,10 @@ def symmetries(counts, curves, settled, errors: Mapping[str, np.ndarray]) -> Fig
     _title(left, "training with 1 to 8 symmetries")
     sizes = np.arange(1, 1 + curves.shape[0])
     for (name, found), colour in zip(errors.items(), LINES, strict=False):
-        right.plot(sizes, found.T, color=colour, linewidth=0.6, alpha=0.4)
-        right.plot(sizes, found.mean(axis=0), "o-", color=colour, markersize=5, label=name)
-    right.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    right.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
-    right.yaxis.set_minor_formatter(NullFormatter())
+        ratio = found / found[:, :1]
+        right.plot(sizes, ratio.T, color=colour, linewidth=0.6, alpha=0.4)
+        right.plot(sizes, ratio.mean(axis=0), "o-", color=colour, markersize=5, label=name)
+    right.set(ylim=(0, 1.05), ylabel="error relative to that with 1")
     right.set_xlabel("symmetries used to predict")
     right.legend(loc="upper right", **LEGEND)
     _title(right, "predicting with 1 to 8, trained with 1")
@@ -203,39 +205,40 @@ def symmetries(counts, curves, settled, errors: Mapping[str, np.ndarray]) -> Fig
 def schemes(found: Mapping[str, np.ndarray]) -> Figure:
     """A window under the eight elements, and the averaging of predictions over them."""
     windows, count = found["windows"], len(found["windows"])
-    figure = Figure(figsize=(10.6, 7.9), layout="constrained")
-    upper, lower = figure.subfigures(2, 1, height_ratios=(1, 1.75), hspace=0.04)
+    figure = Figure(figsize=(10.6, 9.4))
     values = found["blocks"], found["predicted"], found["reverted"], found["average"]
     most = max(float(np.abs(each).max()) for each in values)
     inside = {"cmap": SIGNED, "vmin": float(windows.min()), "vmax": float(windows.max())}
     outside = {"cmap": SIGNED, "vmin": -most, "vmax": most}
-    upper.suptitle("a window, and the block it becomes, under the eight elements", x=0.01, ha="left",
-                   fontsize=MEDIUM, color=INK)  # fmt: skip
-    grid = upper.subplots(2, count)
+    sides = {"left": 0.06, "right": 0.99, "wspace": 0.35}
+    upper: Any = figure.add_gridspec(2, count, top=0.93, bottom=0.68, hspace=0.35, **sides).subplots()
+    lower: Any = figure.add_gridspec(5, count, top=0.6, bottom=0.03, hspace=0.55, **sides).subplots()
+    for height, words in (
+        (0.965, "a window, and the block that it becomes, under the eight elements"),
+        (0.625, "averaging: move, predict, move back, average"),
+    ):
+        figure.text(0.01, height, words, fontsize=MEDIUM, color=INK)
     for g in range(count):
-        _patch(grid[0, g], windows[g], inside, f"$R_{g + 1}$")
-        _patch(grid[1, g], found["blocks"][g], outside)
-        _arrow(upper, grid[0, g], grid[1, g])
-    _row_names(grid[:, 0], ["t", "t + Δt"])
-    lower.suptitle("averaging: move, predict, move back, average", x=0.01, ha="left",
-                   fontsize=MEDIUM, color=INK)  # fmt: skip
-    grid = lower.subplots(5, count)
+        _patch(upper[0, g], windows[g], inside, f"$R_{g + 1}$")
+        _patch(upper[1, g], found["blocks"][g], outside)
+        _arrow(upper[0, g], upper[1, g])
+    _row_names(upper[:, 0], ["t", "t + Δt"])
+    for axes in (*lower[0], *lower[4]):
+        axes.set_axis_off()
     middle = count // 2
-    rows = ("windows", "predicted", "reverted")
+    rows = (("windows", inside), ("predicted", outside), ("reverted", outside))
     for g in range(count):
-        for place, (key, colours) in enumerate(zip(rows, (inside, outside, outside), strict=True)):
-            _patch(grid[1 + place, g], found[key][g], colours)
-        _arrow(lower, grid[1, g], grid[2, g], "$E$" if g == 0 else "")
-        _arrow(lower, grid[2, g], grid[3, g], "$R_1^{-1}$" if g == 0 else "")
-        _arrow(lower, grid[0, middle], grid[1, g], faint=True)
-        _arrow(lower, grid[3, g], grid[4, middle], faint=True)
-    for place in (0, 4):
-        for g in range(count):
-            grid[place, g].set_axis_off()
-    _patch(grid[0, middle], windows[0], inside)
-    _patch(grid[4, middle], found["average"], outside)
-    _patch(grid[4, middle + 2], found["truth"], outside)
-    for axes, words in ((grid[4, middle], "average"), (grid[4, middle + 2], "simulation")):
+        for place, (key, colours) in enumerate(rows, start=1):
+            _patch(lower[place, g], found[key][g], colours)
+        _arrow(lower[0, middle], lower[1, g], faint=True)
+        _arrow(lower[1, g], lower[2, g])
+        _arrow(lower[2, g], lower[3, g])
+        _arrow(lower[3, g], lower[4, middle], faint=True)
+    _row_names(lower[1:4, 0], ["$R_i$", "$E$", "$R_i^{-1}$"])
+    _patch(lower[0, middle], windows[0], inside)
+    _patch(lower[4, middle], found["average"], outside)
+    _patch(lower[4, middle + 2], found["truth"], outside)
+    for axes, words in ((lower[4, middle], "average"), (lower[4, middle + 2], "simulation")):
         axes.set_xlabel(words, fontsize=SMALL, color=INK)
     return figure
 
@@ -347,12 +350,11 @@ def _patch(axes: Axes, cells, colours: dict, words: str = "") -> None:
         _head(axes, words)
 
 
-def _arrow(figure, start: Axes, end: Axes, words: str = "", faint: bool = False) -> None:
-    """An arrow from below one panel to above another; `annotate` follows the layout."""
+def _arrow(start: Axes, end: Axes, faint: bool = False) -> None:
+    """An arrow from the foot of one panel to the head of another."""
+    look = {"linewidth": 0.7, "alpha": 0.6} if faint else {"linewidth": 1.1}
     end.annotate(
-        words, xy=(0.5, 1.06), xycoords="axes fraction", xytext=(0.5, -0.06),
-        textcoords=start.transAxes, ha="right", va="top", fontsize=SMALL, color=INK,
-        arrowprops={"arrowstyle": "->", "color": FAINT, "linewidth": 0.7 if faint else 1.1,
-                    "alpha": 0.6 if faint else 1.0, "shrinkA": 0, "shrinkB": 0},
+        "", xy=(0.5, 1.04), xycoords="axes fraction", xytext=(0.5, -0.04), textcoords=start.transAxes,
+        arrowprops={"arrowstyle": "->", "color": FAINT, "shrinkA": 0, "shrinkB": 0, **look},
         annotation_clip=False,
-    ).set_in_layout(False)  # fmt: skip
+    )  # fmt: skip

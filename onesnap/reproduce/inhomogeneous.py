@@ -34,10 +34,8 @@ def pattern(states: np.ndarray, length: float) -> complex:
 
 def kept(states: np.ndarray, truth: np.ndarray, length: float) -> float:
     """How much of the truth's pattern the later half of a forecast keeps in place: 1 is all."""
-    late = len(truth) // 2
-    if len(states) < len(truth):
-        return np.nan
-    own, real = pattern(states[late:], length), pattern(truth[late:], length)
+    late, end = len(states) // 2, len(states)
+    own, real = pattern(states[late:], length), pattern(truth[late:end], length)
     return float((own * real.conjugate()).real / abs(real) ** 2)
 
 
@@ -97,8 +95,8 @@ def run(data: Data, scale: Scale, shelf: Shelf) -> Result:
     told, blind = (np.nanmean(over("kept", label)[COLUMNS[0]]) for label in ENCODINGS)
     result.words = [
         "The forcing μ cos(2πx/λ) pins a pattern to the grid. A network that is not told where it "
-        "is cannot know of it: all windows look alike to it, so its forecast drifts off and the "
-        "pattern washes out.",
+        "is cannot know of it: the average push is all it can learn, so its forecast drifts off, "
+        "the pattern washes out, and what builds up instead may leave the range of all it has seen.",
         f"In the later half of the forecast {100 * told:.0f} % of the pattern's amplitude is in "
         f"place with the encoding, {100 * blind:.0f} % without. More windows help the network that "
         "is told the position, and hardly the other one.",

@@ -57,8 +57,8 @@ def run(data: None, scale: Scale, shelf: Shelf) -> Result:
         "Where the paper's text and its published experiments differ, the experiments count: three "
         "positional cosines where the text has four; Δ(u³) in Cahn-Hilliard where the text has "
         "Δ²(u³); five solver steps a sample in 2-D Kuramoto-Sivashinsky. “Training samples” of the "
-        "paper counts snapshots in 1-D and pairs in 2-D. The tolerances are not in the paper; they "
-        "were chosen to give curves like the published ones.",
+        "paper counts snapshots in 1-D and pairs in 2-D. The tolerances are not in the paper; those "
+        "in 1-D were chosen to give curves like the published ones.",
     ]
     return result
 

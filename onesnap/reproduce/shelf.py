@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -29,7 +30,8 @@ class Shelf:
         path = self.folder / f"{name}.npz"
         if not path.exists():
             buffer = io.BytesIO()
-            np.savez(buffer, **{key: np.asarray(value) for key, value in make().items()})
+            arrays: dict[str, Any] = {key: np.asarray(value) for key, value in make().items()}
+            np.savez(buffer, **arrays)
             write_atomically(path, buffer.getvalue())
         self.done += 1
         self._tell(self.done, self.total)

@@ -29,7 +29,7 @@ class Scale:
     forced: int = 10  # models with, and as many without positional encoding
     layers: int = 5  # models in 2-D, and of the symmetries
     horizon: float = 100.0  # of forecasts in 1-D
-    counts: int = 40  # points on the curves over the number of windows
+    counts: int = 24  # points on the curves over the number of windows
     points: tuple[tuple[str, int], ...] = ()
 
     def system(self, name: str) -> System:
@@ -40,7 +40,7 @@ class Scale:
 
 FULL = Scale()
 QUICK = Scale(
-    models=6, forced=2, layers=1, counts=12, points=(("ks-2d", 96), ("ch-2d", 128))
+    models=4, forced=1, layers=1, counts=10, points=(("ks-2d", 96), ("ch-2d", 128))
 )  # fmt: skip
 
 
@@ -91,15 +91,16 @@ class Study:
     run: Callable[[Any, Scale, Shelf], Result]
 
 
-def learn(column: str, name: str, before, after, seed: int, **changes) -> Trained:
-    """Learn with the paper's settings, in one of the two ways."""
-    rule = RULES[name] if column == COLUMNS[0] else None
-    return train({**paper[name], **changes}, before, after, rule, seed=seed)
+def learn(column: str, data: Data, seed: int, rule: str = "", **changes) -> Trained:
+    """Learn with the paper's settings, in one of the two ways; `rule` names another system's."""
+    name = data.system.name
+    stop = RULES[rule or name] if column == COLUMNS[0] else None
+    return train({**paper[name], **changes}, data.before, data.after, stop, seed=seed)
 
 
 def follow(data: Data, column: str, seed: int, states: bool = False, **changes) -> dict[str, Any]:
     """Learn, forecast the truth and compare; curves of forecasts that diverged end in NaN."""
-    trained = learn(column, data.system.name, data.before, data.after, seed, **changes)
+    trained = learn(column, data, seed, **changes)
     dtype = "float64" if data.system.dimension == 1 else "float32"
     start = data.truth[:1] if data.start is None else data.start[None]
     made = forecast(trained.stepper, start, (len(data.truth) - 1) * data.every, data.every, dtype)[0]
@@ -134,16 +135,16 @@ def row(study: str, quantity: str, unit: str, values: Mapping[str, Any]) -> dict
     return line
 
 
-def describe(system: System, **changes) -> list[tuple[str, str]]:
+def describe(system: System, rule: str = "", **changes) -> list[tuple[str, str]]:
     """The settings of a study for its page: system, network, stopping rule."""
-    settings, rule = {**paper[system.name], **changes}, RULES[system.name]
+    settings, stop = {**paper[system.name], **changes}, RULES[rule or system.name]
     return [
         ("equation", system.equation),
         ("grid", f"{system.points} points an axis, L = {system.length:.6g}, Δt = {system.dt:g}"),
         ("network", f"extent {settings['extent']}, stride {settings['stride']}, "
          f"{settings['hidden']} hidden units, {settings['activation']}"),
         ("noise", f"σ = {settings['noise']:g}, {settings['noise_form']}"),
-        ("as published", f"stops once the smoothed squared change is below {rule.tolerance:g} "
-         f"(memory {rule.memory:g})"),
+        ("as published", f"stops once the smoothed squared change is below {stop.tolerance:g} "
+         f"(memory {stop.memory:g})"),
         ("all windows", "the same, trained on every window once"),
     ]  # fmt: skip
