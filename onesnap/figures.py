@@ -29,7 +29,7 @@ from .plots import (
 )
 
 TOP = 300.0  # percent of RSE at which curves leave the picture
-OTHERS = dict(zip(("with encoding", "without encoding"), LINES, strict=False))
+OTHERS: dict[str, str] = {"with encoding": LINES[0], "without encoding": LINES[1]}
 LEGEND: dict[str, Any] = {"fontsize": SMALL, "frameon": False, "labelcolor": INK}
 
 

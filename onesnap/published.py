@@ -6,7 +6,7 @@ time. Its experiments stop once these averages hardly change, so most windows ar
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -16,6 +16,7 @@ from . import lstsq, readout
 from .rows import Cutter, Pairs, Rows, join
 from .stepper import Stepper
 from .surrogate import Surrogate, make_pairs
+from .symmetry import trivial
 from .tuning import make_stepper
 
 DRAWN = 256  # windows drawn at a time; the rule still looks at them one by one
@@ -100,20 +101,35 @@ def train(settings, before, after, rule: Rule | None = None, *, seed: int = 0) -
 def draw(cutter: Cutter, pairs: Pairs, seed: int, count: int = DRAWN) -> Iterator[Rows]:
     """Blocks of `count` random windows without end, each with its images below it, with noise."""
     random = np.random.default_rng([seed, 1])
+    identity = trivial(len(cutter.stride), cutter.group.fields)
+    inside = [2 * reach + step for reach, step in zip(cutter.extent, cutter.stride, strict=True)]
     while True:
         owner = np.sort(random.integers(len(pairs), size=count))
         cell = random.integers(pairs.cells, size=count)
-        images = [
-            join([cutter.cut(pairs, i, cell[owner == i], element) for i in np.unique(owner)])
-            for element in cutter.group.elements
+        parts = [
+            cutter.cut(pairs, int(i), cell[owner == i], identity.elements[0])
+            for i in np.unique(owner)
         ]
-        # Windows are drawn independently: any order is as random, but pairs should be mixed.
-        mixed = random.permutation(count)
-        cells, context, targets = (
-            np.stack(part, axis=1)[mixed].reshape(count * len(images), part[0].shape[1])
-            for part in zip(*images, strict=True)
+        mixed = random.permutation(count)  # windows came sorted by pair
+        cells, context, targets = (part[mixed] for part in join(parts))
+        shown = _images(cells, inside, cutter, scaled=True)
+        shown = shown + random.normal(0.0, cutter.noise, shown.shape)
+        yield (
+            shown,
+            np.repeat(context, len(cutter.group), axis=0),
+            _images(targets, cutter.stride, cutter, scaled=False),
         )
-        yield cells + random.normal(0.0, cutter.noise, cells.shape), context, targets
+
+
+def _images(rows: np.ndarray, side: Sequence[int], cutter: Cutter, scaled: bool) -> np.ndarray:
+    """Every row moved by every element, the images of a row below each other."""
+    group, ends = cutter.group, (np.asarray(cutter.scaling.low), np.asarray(cutter.scaling.high))
+    low, high = (np.repeat(end, rows.shape[1] // len(end)) for end in ends)
+    source, sign = group.on_windows((len(ends[0]), *side))
+    # A sign acts on the field, not on its scaled values.
+    field = rows * (high - low) + low if scaled else rows
+    moved = (field[:, source] * sign).reshape(-1, rows.shape[1])
+    return (moved - low) / (high - low) if scaled else moved
 
 
 def _changes(moments: lstsq.Moments, cross, values, targets, images: int) -> np.ndarray:
