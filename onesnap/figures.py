@@ -60,7 +60,8 @@ def statistics(times, curves: Mapping[str, np.ndarray]) -> Figure:
     grid = figure.subplots(1, len(curves), sharey=True, squeeze=False)[0]
     for axes, (name, found), colour in zip(grid, curves.items(), LINES, strict=False):
         _error_axes(axes, times)
-        mean, spread = np.nanmean(found, axis=0), np.nanstd(found, axis=0)
+        some = np.ma.masked_invalid(found)  # a forecast that diverged has no error any more
+        mean, spread = (each.filled(np.nan) for each in (some.mean(axis=0), some.std(axis=0)))
         band = np.maximum(mean - 1.5 * spread, 0), mean + 1.5 * spread
         axes.plot(times, found.T, color=FAINT, linewidth=0.5, alpha=0.35)
         axes.fill_between(times, *band, color=colour, alpha=0.22, linewidth=0, label="± 1.5 std")

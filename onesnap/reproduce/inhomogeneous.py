@@ -10,7 +10,7 @@ from ..paper import paper
 from ..simulate import simulate
 from ..snapshots import pairs
 from .shelf import Shelf
-from .study import COLUMNS, Data, Result, Scale, Study, describe, follow, row
+from .study import COLUMNS, Data, Result, Scale, Study, describe, follow, mean, row
 
 SNAPSHOTS, EVERY, GAP = 200, 10, 200
 WAVELENGTH = 50.0  # of the forcing
@@ -92,7 +92,7 @@ def run(data: Data, scale: Scale, shelf: Shelf) -> Result:
         "times": data.times,
         "rse": {f"{c}, {n}": np.stack([p["rse"] for p in v]) for (c, n), v in parts.items()},
     }
-    told, blind = (np.nanmean(over("kept", label)[COLUMNS[0]]) for label in ENCODINGS)
+    told, blind = (mean(over("kept", label)[COLUMNS[0]]) for label in ENCODINGS)
     result.words = [
         "The forcing μ cos(2πx/λ) pins a pattern to the grid. A network that is not told where it "
         "is cannot know of it: the average push is all it can learn, so its forecast drifts off, "

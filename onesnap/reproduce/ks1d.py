@@ -8,7 +8,7 @@ from .. import figures
 from ..simulate import simulate
 from ..snapshots import pairs
 from .shelf import Shelf
-from .study import COLUMNS, Data, Result, Scale, Study, describe, follow, row
+from .study import COLUMNS, Data, Result, Scale, Study, describe, follow, mean, row
 
 SNAPSHOTS, EVERY, GAP = 20, 10, 200  # steps between the last training state and the forecast
 MOMENTS = (20.0, 35.0, 60.0, 80.0)
@@ -61,13 +61,13 @@ def run(data: Data, scale: Scale, shelf: Shelf) -> Result:
         f"Error of {scale.models} models with different random layers: every curve, the mean, and "
         "1.5 standard deviations to either side.",
     )
-    mean = {column: np.nanmean([part["valid"] for part in parts[column]]) for column in COLUMNS}
+    valid = {column: mean([part["valid"] for part in parts[column]]) for column in COLUMNS}
     result.words = [
         "The stopping rule ends training after a few hundred windows, about four for each hidden "
         "unit. The errors grow as the published ones do, and saturate near 200 %, which is what "
         "two unrelated states of the attractor differ by.",
-        f"With every window the same network is valid for {mean[COLUMNS[1]]:.3g} time units instead "
-        f"of {mean[COLUMNS[0]]:.3g}: what limits the published curves is how few windows were "
+        f"With every window the same network is valid for {valid[COLUMNS[1]]:.3g} time units instead "
+        f"of {valid[COLUMNS[0]]:.3g}: what limits the published curves is how few windows were "
         "averaged, not the network.",
     ]
     return result

@@ -8,7 +8,7 @@ from .. import figures
 from ..scaling import spatial_mean
 from ..simulate import simulate
 from .shelf import Shelf
-from .study import COLUMNS, Data, Result, Scale, Study, describe, follow, row
+from .study import COLUMNS, Data, Result, Scale, Study, describe, follow, mean, row
 
 STEP = 2.5  # time between two kept states
 CH_MOMENTS, KS_MOMENTS = (0.0, 5.0, 10.0, 15.0), (0.0, 7.5, 15.0, 22.5)
@@ -91,7 +91,7 @@ def _shown(data: Data, state: np.ndarray) -> np.ndarray:
 
 
 def _meaning(data: Data, curves, index) -> str:
-    first = {column: np.nanmean(found[:, index[1]]) for column, found in curves.items()}
+    first = {column: mean(found[:, index[1]]) for column, found in curves.items()}
     words = (
         f"At the first of these times the mean error is {first[COLUMNS[0]]:.2g} % as published and "
         f"{first[COLUMNS[1]]:.2g} % with all windows. "

@@ -114,6 +114,11 @@ def follow(data: Data, column: str, seed: int, states: bool = False, **changes) 
     return found | ({"states": made.states} if states else {})
 
 
+def mean(values) -> float:
+    """The mean over models whose forecast did not diverge; NaN if all did."""
+    return float(np.ma.filled(np.ma.masked_invalid(values).mean(), np.nan))
+
+
 def row(study: str, quantity: str, unit: str, values: Mapping[str, Any]) -> dict[str, Any]:
     """A line of the table: the published value, and ours over the models of each column."""
     line: dict[str, Any] = {
