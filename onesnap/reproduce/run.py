@@ -18,6 +18,8 @@ from matplotlib.figure import Figure
 
 from .. import figures, plots, report
 from ..files import write_atomically
+from ..paper import paper
+from ..published import RULES
 from . import equivariance, inhomogeneous, ks1d, page, planes, settings, symmetries
 from .shelf import Shelf
 from .study import COLUMNS, FULL, Result, Scale, Study
@@ -89,9 +91,14 @@ def run(
 
 def make_stamp(scale: Scale) -> dict[str, Any]:
     """What a result depends on: results with another stamp are made anew."""
-    plain = json.loads(json.dumps(dataclasses.asdict(scale)))
-    version = importlib.metadata.version("onesnap")
-    return {"version": version, "quick": scale != FULL, "scale": plain}
+    stamp = {
+        "version": importlib.metadata.version("onesnap"),
+        "quick": scale != FULL,
+        "scale": dataclasses.asdict(scale),
+        "settings": {name: dict(chosen) for name, chosen in paper.items()},
+        "rules": {name: dataclasses.asdict(rule) for name, rule in RULES.items()},
+    }
+    return json.loads(report.to_json(stamp))  # as it is read back
 
 
 def _prepare(folder: Path, stamp: Mapping[str, Any], force: bool) -> None:
