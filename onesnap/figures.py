@@ -85,16 +85,20 @@ def encodings(truth, found: Mapping[str, Mapping[str, Any]], times, length: floa
     dt, colours = times[1] - times[0], _colours(truth)
     for column, (name, forecasts) in enumerate(found.items()):
         strips = grid[:, column]
-        image = _strip(strips[0], f"simulation  |  {name}:", truth, dt, length, colours)
+        image = _strip(strips[0], f"{name}: simulation", truth, dt, length, colours)
         _error_axes(strips[-1], times)
         for place, label in enumerate(labels):
             made = forecasts[label]["states"][:, 0]
             _strip(strips[1 + 2 * place], f"ELM {label}", made, dt, length, colours)
             gap = made - truth[: len(made)]
             _strip(strips[2 + 2 * place], "difference", gap, dt, length, colours)
+            if len(made) < len(times):
+                middle = (dt * len(made) + times[-1]) / 2
+                words = {"ha": "center", "va": "center", "color": FAINT, "fontsize": SMALL}
+                strips[1 + 2 * place].text(middle, length / 2, "diverged", **words)
             curve = forecasts[label]["rse"]
             strips[-1].plot(times, curve, color=OTHERS[label], linewidth=1.8, label=label)
-        strips[-1].legend(loc="lower right", **LEGEND)
+        strips[-1].legend(loc="upper right", ncols=2, **LEGEND)
     for axes in grid[:, 1:].ravel():
         axes.set_ylabel("")
     _colour_bar(figure, image, grid[:-1], "u", shrink=0.5)

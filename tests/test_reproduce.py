@@ -20,7 +20,7 @@ TINY = reproduce.Scale(
     forced=1,
     layers=1,
     horizon=5.0,
-    counts=4,
+    counts=3,
     points=(("ks-1d", 64), ("ks-1d-inhomogeneous", 128), ("ks-2d", 32), ("ch-2d", 32)),
 )
 REFERENCE = Path(__file__).parents[2] / "shared" / "data"
