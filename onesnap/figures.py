@@ -242,8 +242,9 @@ def schemes(found: Mapping[str, np.ndarray]) -> Figure:
     _row_names(lower[1:4, 0], ["$R_i$", "$E$", "$R_i^{-1}$"])
     _patch(lower[0, middle], windows[0], inside)
     _patch(lower[4, middle], found["average"], outside)
-    _patch(lower[4, middle + 2], found["truth"], outside)
-    for axes, words in ((lower[4, middle], "average"), (lower[4, middle + 2], "simulation")):
+    aside = min(middle + 2, count - 1)
+    _patch(lower[4, aside], found["truth"], outside)
+    for axes, words in ((lower[4, middle], "average"), (lower[4, aside], "simulation")):
         axes.set_xlabel(words, fontsize=SMALL, color=INK)
     return figure
 

@@ -36,6 +36,7 @@ def _small_networks(request, monkeypatch):
     monkeypatch.setattr(study, "RULES", dict.fromkeys(RULES, Rule(1e-1, 0.9)))
     monkeypatch.setattr(symmetries, "CHANGES", {"hidden": 20, "noise": 1e-5})
     monkeypatch.setattr(symmetries, "MANIEST", 60)
+    monkeypatch.setattr(symmetries, "GROUP", full(2).subset(4))  # half as much to compile
 
 
 def test_every_study_writes_its_files_and_the_page_shows_them(tmp_path):
@@ -56,8 +57,10 @@ def test_every_study_writes_its_files_and_the_page_shows_them(tmp_path):
     # Every published number stands beside one of ours.
     for name, quantities in PUBLISHED.items():
         lines = {line["quantity"]: line for line in found[name]["table"]}
-        late = {q for q in quantities if name == "ks-1d"}  # beyond this horizon
-        for quantity in set(quantities) - late:
+        for quantity in quantities:
+            if quantity not in lines:  # beyond the horizon, or the elements, of this scale
+                assert name in ("ks-1d", "symmetries")
+                continue
             assert lines[quantity]["published"] == published(name, quantity) != "–"
 
 

@@ -72,21 +72,26 @@ def run(
     chosen, out, tell = find(names), Path(out), progress or (lambda stage, done, total: None)
     if out.exists() and not out.is_dir():
         raise FileExistsError(f"{out}: expected a folder to write to, got a file")
-    for study in chosen:
-        folder, stamp = out / study.name, make_stamp(scale)
-        before = page.load(folder / "numbers.json")
-        if not force and before is not None and before["stamp"] == stamp:
-            tell(study.name, 1, 1)
-            continue
-        _prepare(folder, stamp, force)
-        start = time.perf_counter()
-        tell(study.name, 0, 1)
-        shelf = Shelf(folder / "parts", lambda done, of, name=study.name: tell(name, done, of + 1))
-        result = study.run(study.data(scale), scale, shelf)
-        _write(study, result, folder, stamp, time.perf_counter() - start)
-        tell(study.name, shelf.total + 1, shelf.total + 1)
-        _report(out, stamp)
-    return _report(out, make_stamp(scale))
+    stamp = make_stamp(scale)
+    try:
+        for study in chosen:
+            folder = out / study.name
+            before = page.load(folder / "numbers.json")
+            if not force and before is not None and before["stamp"] == stamp:
+                tell(study.name, 1, 1)
+                continue
+            _prepare(folder, stamp, force)
+            start = time.perf_counter()
+            tell(study.name, 0, 1)
+            shelf = Shelf(
+                folder / "parts", lambda done, of, name=study.name: tell(name, done, of + 1)
+            )
+            result = study.run(study.data(scale), scale, shelf)
+            _write(study, result, folder, stamp, time.perf_counter() - start)
+            tell(study.name, shelf.total + 1, shelf.total + 1)
+    finally:
+        found = _report(out, stamp)  # also of a run that is interrupted
+    return found
 
 
 def make_stamp(scale: Scale) -> dict[str, Any]:
