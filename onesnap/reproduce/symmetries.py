@@ -95,8 +95,8 @@ def run(data: Data, scale: Scale, shelf: Shelf) -> Result:
     left = [100 * (found[:, -1] / found[:, 0]).mean() for found in errors.values()]
     result.words = [
         "As many rows as hidden units are needed before the least squares are determined; there "
-        "the error peaks and then settles. A window under eight elements gives eight rows, so an "
-        f"eighth of the windows does: {settled[-1].mean():.0f} instead of {settled[0].mean():.0f}.",
+        "the error peaks and then settles. A window under eight elements gives eight rows, so fewer "
+        f"windows do: {settled[-1].mean():.0f} instead of {settled[0].mean():.0f}.",
         "A model that never saw a symmetry errs in its own way under each. Averaging over all eight "
         f"leaves {left[0]:.0f} % of the error of one step as published and {left[1]:.0f} % with all "
         "windows, at eight times the cost. What averaging removes is chance; with all windows "
