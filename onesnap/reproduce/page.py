@@ -23,7 +23,7 @@ def cell(found: Mapping[str, Any] | None) -> str:
     if found is None:
         return "–"
     words = number(found["mean"])
-    if found["models"] > 1 and found["mean"] is not None:
+    if found["least"] != found["most"]:
         words += f" ({number(found['least'])} to {number(found['most'])})"
     if found["diverged"]:
         words += f"; {found['diverged']} of {found['models']} diverged"
