@@ -17,7 +17,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from rich.table import Table
 from typer.core import TyperGroup
 
-from . import __version__, cli_data, demo as demo_module
+from . import __version__, cli_data, demo as demo_module, reproduce as paper_module
 from .demo_page import FILES
 from .experiment import summary
 from .files import write_atomically
@@ -168,6 +168,33 @@ def simulate(
     np.savez(buffer, states=states, dt=every * found.dt, system=found.name)
     write_atomically(out, buffer.getvalue(), force=force)
     typer.echo(f"{out}: {' × '.join(map(str, states.shape))}, {every * found.dt:g} time units apart")
+
+
+@app.command(epilog="Example: [bold]onesnap reproduce ks-1d ch-2d --quick --out out/quick[/bold]")
+def reproduce(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(help=f"Studies: all, {', '.join(paper_module.STUDIES)}.", show_default="all"),
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Folder for the report and its files.")] = Path(
+        "out/paper"
+    ),
+    quick: Annotated[bool, typer.Option("--quick", help="Smaller grids, fewer models.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Run again what is done.")] = False,
+) -> None:
+    """Make the tables and figures of the paper anew; goes on where an earlier run ended."""
+    scale = paper_module.QUICK if quick else paper_module.FULL
+    with _bars() as tell:
+        found = paper_module.run(names or "all", out, scale=scale, force=force, progress=tell)
+    table = Table(box=box.SIMPLE_HEAD, title="published and ours", title_justify="left")
+    header, _ = paper_module.compared([])
+    for column in ("study", "quantity", *header[1:]):
+        table.add_column(column)
+    for name, content in found.items():
+        for place, cells in enumerate(paper_module.compared(content["table"])[1]):
+            table.add_row(name if place == 0 else "", *cells)
+    Console().print(table)
+    typer.echo(f"Open {out / 'report.html'}")
 
 
 cli_data.register(app, _bars)

@@ -55,7 +55,14 @@ def space_time(
     images = [
         strip(grid[0], "truth", truth[:, 0], dt, length, colours),
         strip(grid[1], "forecast", forecast[:, 0], dt, length, colours),
-        strip(grid[2], "difference", difference, dt, length, colours if shared else _own(difference)),
+        strip(
+            grid[2],
+            "difference",
+            difference,
+            dt,
+            length,
+            colours if shared else own_scale(difference),
+        ),
     ]
     for axes in grid[:3]:
         axes.axvline(valid, color=INK, linewidth=1, linestyle=DASHED)
@@ -69,7 +76,7 @@ def space_time(
     finite = np.asarray(rse)[np.isfinite(rse)]
     top = min(300.0, max(2 * threshold, 1.1 * float(finite.max(initial=0.0))))
     grid[3].set(xlabel="time", ylabel="RSE in %", xlim=(0, end), ylim=(0, top))
-    _title(grid[3], "relative squared error")
+    set_title(grid[3], "relative squared error")
     _mark_valid(grid[3], valid, end, complete=len(forecast) == len(truth))
     return figure
 
@@ -88,7 +95,7 @@ def frames(truth, forecast, times, *, length: float, rse, moments=None, name: st
     rows = (
         ("truth", truth, colour_scale(truth)),
         ("forecast", forecast, colour_scale(truth)),
-        ("difference", difference, _own(difference[[i for i in index if i < ended]])),
+        ("difference", difference, own_scale(difference[[i for i in index if i < ended]])),
     )
     for axis in (grid[0, 0].xaxis, grid[0, 0].yaxis):
         axis.set_major_locator(MaxNLocator(3))  # shared by all maps, whose labels must not touch
@@ -105,7 +112,7 @@ def frames(truth, forecast, times, *, length: float, rse, moments=None, name: st
         images.append(image)
         axes_row[0].set_ylabel(f"{label}\ny", fontsize=MEDIUM, color=INK)
     for moment, top, bottom in zip(index, grid[0], grid[2], strict=True):
-        error = f"RSE {_percent(rse[moment])}" if moment < ended else "no forecast"
+        error = f"RSE {percent(rse[moment])}" if moment < ended else "no forecast"
         top.set_title(f"t = {times[moment]:.4g}\n{error}", fontsize=MEDIUM, color=INK)
         bottom.set_xlabel("x", fontsize=SMALL, color=INK)
     colour_bar(figure, images[0], grid[:2], name, shrink=0.7)
@@ -168,7 +175,7 @@ def colour_scale(field: np.ndarray) -> dict[str, Any]:
     return {"cmap": UNSIGNED, "vmin": low, "vmax": high if high > low else low + 1}
 
 
-def _own(difference: np.ndarray) -> dict[str, Any]:
+def own_scale(difference: np.ndarray) -> dict[str, Any]:
     return _symmetric(difference, DIFFERENCE)
 
 
@@ -185,7 +192,7 @@ def strip(axes: Axes, title: str, field: np.ndarray, dt: float, length: float, c
     image = axes.imshow(field.T, extent=box, origin="lower", aspect="auto", **colours)
     tidy(axes)
     axes.set(ylabel="x", facecolor=MISSING)
-    _title(axes, title)
+    set_title(axes, title)
     return image
 
 
@@ -227,7 +234,7 @@ def colour_bar(figure: Figure, image, axes, label: str, shrink: float = 0.9) -> 
     bar.ax.tick_params(labelsize=SMALL, color=FAINT, labelcolor=INK)
 
 
-def _title(axes: Axes, words: str) -> None:
+def set_title(axes: Axes, words: str) -> None:
     axes.set_title(words, loc="left", fontsize=MEDIUM, color=INK, pad=4)
 
 
@@ -239,7 +246,7 @@ def tidy(axes: Axes) -> None:
         spine.set(color=FAINT, linewidth=0.8)
 
 
-def _percent(value: float) -> str:
+def percent(value: float) -> str:
     if 0 < value < 0.001:
         return "< 0.001 %"
     return f"{value:.2g} %" if value < 9.95 else f"{value:.0f} %"
@@ -274,11 +281,11 @@ def animation(
     fields = (
         (truth, colour_scale(truth)),
         (forecast, colour_scale(truth)),
-        (difference, _own(difference)),
+        (difference, own_scale(difference)),
     )
     captions = [
         f"t = {times[i]:.1f}     "
-        + (f"RSE {_percent(rse[i])}" if i < len(forecast) else "the forecast diverged")
+        + (f"RSE {percent(rse[i])}" if i < len(forecast) else "the forecast diverged")
         for i in index
     ]
     titles = (f"{name}, truth", "forecast", f"difference, ±{fields[2][1]['vmax']:.2g}")
