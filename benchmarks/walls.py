@@ -2,8 +2,8 @@
 
     python benchmarks/walls.py
 
-The run is learned from at five moments. The one-step error, against persistence, is that on moments in
-between that it was not shown; the forecast of 500 steps goes far beyond the last of them.
+The run is learned from at five moments. The one-step error, against persistence, is that on
+moments in between that it was not shown; the forecast of 500 steps goes far beyond the last.
 """
 
 import time
