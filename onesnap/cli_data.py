@@ -167,6 +167,10 @@ def fit(bars: Bars):
         used = min(pairs or found.pair_count, learned.pair_count)
         show(model.plan_.explain(), f"{out}: learned from {used} pairs", ("", "chosen", "because"))
         show(report.rows(), "on data that was held out" if held else "on the training data")
+        if model.left_out_:
+            out_of = f"{model.left_out_ + model.moments_.rows:,}"
+            reason = "they touch missing values or reach over an edge"
+            typer.echo(f"{model.left_out_:,} of {out_of} windows left out: {reason}")
         for words in [str(w.message) for w in caught] + report.warnings:
             typer.echo(f"onesnap: warning: {words}", err=True)
 

@@ -165,6 +165,20 @@ def load(path) -> tuple[Stepper, dict, Plan, dict | None]:
         raise ValueError(f"{path}: not a onesnap model file that can be read: {reason}") from error
 
 
+def _check_card(card: dict | None) -> dict | None:
+    """What the model remembers of its data, after a look at its form."""
+    if card is None:
+        return None
+    listed = [card[key] for key in ("axes", "dx", "parameters", "context", "fields")]
+    fine = all(isinstance(value, list) for value in listed)
+    for name, kind, channels, units in card["fields"]:
+        fine = fine and all(isinstance(word, str) for word in (name, kind, units))
+        fine = fine and isinstance(channels, int) and 1 <= channels <= 1000
+    if not fine or not isinstance(card["dt"], float | int | None) or "masked" not in card:
+        raise ValueError("what it says of its data makes no sense")
+    return card
+
+
 def _check_size(path: Path) -> None:
     """Look at the length of the header before anything is made of it."""
     with path.open("rb") as stream:
@@ -228,4 +242,4 @@ def _assemble(settings: dict, tensors: dict[str, np.ndarray]):
     )
     plan = settings["plan"]
     plan = Plan(**plan | {name: tuple(plan[name]) for name in ("extent", "stride")})
-    return stepper, dict(settings["params"]), plan, settings.get("data")
+    return stepper, dict(settings["params"]), plan, _check_card(settings.get("data"))

@@ -19,7 +19,8 @@ from .windows import both_sides, check_grid, per_axis, surplus
 
 HIDDEN = 600  # features that a single pair along a line can feed
 MOST_HIDDEN = 2400
-WORK = 3e11  # windows times squared features, at most: some ten seconds of least squares
+WORK = 2.5e11  # rows times squared features, at most: some ten seconds of least squares
+PLENTY = 8  # windows for each feature, from which on symmetric copies teach little more
 
 
 @dataclass(frozen=True)
@@ -99,11 +100,14 @@ def check_settings(given: Mapping[str, Any]) -> None:
 
 
 def find_hidden(windows: int, elements: int) -> tuple[int, str]:
-    """As many features as the rows can feed, within what a fit may cost."""
-    rows = windows * elements
-    fed = min(0.6 * rows, max(HIDDEN, rows / 8))
-    hidden = np.clip(min(fed, np.sqrt(WORK / windows)), 20, MOST_HIDDEN)
-    return int(hidden), f"{windows} windows under {elements} symmetries to learn from"
+    """As many features as the windows can feed, within what a fit may cost.
+
+    Rows are all windows under all elements; where windows abound, each under one (see `PLENTY`).
+    """
+    fed = min(HIDDEN, 0.6 * windows * elements)
+    for rows in (windows, windows * elements):
+        fed = max(fed, min(rows / PLENTY, np.sqrt(WORK / rows)))
+    return int(np.clip(fed, 20, MOST_HIDDEN)), f"{windows} windows under {elements} symmetries"
 
 
 def check_averaging(group: Group | None, space, stride) -> None:

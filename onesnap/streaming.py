@@ -14,6 +14,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load as from_bytes, save as to_bytes
 
 from .data import Dataset
+from .data.gridded import from_xarray
 from .files import write_atomically
 from .lstsq import Moments
 from .rows import Cutter, Pairs, make_pairs
@@ -59,7 +60,7 @@ class Stream:
             told = np.broadcast_to(mask.astype(np.float64), (len(before), 1, *mask.shape))
             fields = told if fields is None else np.concatenate([fields, told], axis=1)
         if mask is not None or lost.any():
-            level = self.fill if self.fill is not None else np.zeros(before.shape[1])
+            level = self.fill if self.fill is not None else _means(before)
             level = level.reshape(1, -1, *(1,) * (before.ndim - 2))
             gone = lost[:, None] if mask is None else lost[:, None] | ~mask
             before, after = np.where(gone, level, before), np.where(gone, level, after)
@@ -69,17 +70,34 @@ class Stream:
 
 
 def make_stream(dataset: Dataset, numbers: np.ndarray) -> Stream:
-    """A stream whose gaps are filled with the mean of each scalar, and with 0 in vectors."""
-    plain = Stream(dataset, numbers)
-    batch = dataset.pairs(numbers=numbers[[0, len(numbers) // 2, -1]])
-    if dataset.mask is None and np.isfinite(batch["before"]).all():
-        return plain
-    with np.errstate(invalid="ignore"):
-        values = np.where(np.isfinite(batch["before"]), batch["before"], np.nan)
-        sums = np.nansum(values, axis=(0, *range(2, values.ndim)))
-        means = sums / np.maximum(1, np.isfinite(values).sum(axis=(0, *range(2, values.ndim))))
+    """A stream; cells without values are filled with the mean of a scalar, and with 0 in vectors."""
+    if dataset.mask is None:
+        return Stream(dataset, numbers)
+    before = dataset.pairs(numbers=np.unique(numbers[[0, len(numbers) // 2, -1]]))["before"]
     turning = np.concatenate([[field.kind != "scalar"] * field.channels for field in dataset.fields])
-    return Stream(dataset, numbers, np.where(turning, 0.0, means))
+    return Stream(dataset, numbers, np.where(turning, 0.0, _means(before)))
+
+
+def _means(states: np.ndarray) -> np.ndarray:
+    """The mean of each channel over the values that are there."""
+    there, axes = np.isfinite(states), (0, *range(2, states.ndim))
+    return np.where(there, states, 0.0).sum(axis=axes) / np.maximum(1, there.sum(axis=axes))
+
+
+def is_xarray(data) -> bool:
+    return type(data).__module__.partition(".")[0] == "xarray"
+
+
+def as_dataset(data) -> Dataset:
+    """A Dataset, or an array or dataset of xarray, as a Dataset."""
+    if isinstance(data, Dataset):
+        return data
+    if is_xarray(data):
+        return from_xarray(data).with_mask()
+    raise ValueError(
+        f"after: expected the states a step later than before, which is {type(data).__name__}; only "
+        "a Dataset of onesnap.open or an array of xarray can stand alone"
+    )
 
 
 def card(dataset: Dataset) -> dict[str, Any]:

@@ -17,7 +17,7 @@ import numpy as np
 from . import files, lstsq, readout
 from .choices import make_probe
 from .data import Dataset
-from .data.gridded import from_labelled, from_xarray
+from .data.gridded import from_labelled
 from .metrics import skill
 from .planning import Plan, check_averaging, check_settings, make_plans
 from .readout import Layer
@@ -25,7 +25,15 @@ from .rollout import forecast
 from .rows import Cutter, Pairs, make_pairs
 from .snapshots import check_pairs, check_states
 from .stepper import Stepper, average
-from .streaming import card, fingerprint, load_checkpoint, make_stream, save_checkpoint
+from .streaming import (
+    as_dataset,
+    card,
+    fingerprint,
+    is_xarray,
+    load_checkpoint,
+    make_stream,
+    save_checkpoint,
+)
 from .symmetry import Group
 from .tuning import endurance, make_stepper, trial_steps, tune
 from .windows import both_sides, check_grid
@@ -121,6 +129,7 @@ class Surrogate:
     noise_: float
     stepper_: Stepper
     data_: dict[str, Any] | None
+    left_out_: int  # windows of a dataset that touch missing values or reach over an edge
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The arguments of the constructor, as in scikit-learn."""
@@ -207,6 +216,8 @@ class Surrogate:
             if checkpoint is not None:
                 save_checkpoint(checkpoint, moments, done, mark)
         self.moments_ = moments
+        each = self.cutter_.count(sample) // len(sample)
+        self.left_out_ = each * len(stream.numbers) - moments.rows
         self._solve()
         return self
 
@@ -373,22 +384,6 @@ class Surrogate:
         check_grid(states.shape[2:], stepper.extent, stepper.stride)
         check_averaging(self.averaging, states.shape[2:], stepper.stride)
         return states, single
-
-
-def is_xarray(data) -> bool:
-    return type(data).__module__.partition(".")[0] == "xarray"
-
-
-def as_dataset(data) -> Dataset:
-    """A Dataset, or an array or dataset of xarray, as a Dataset."""
-    if isinstance(data, Dataset):
-        return data
-    if is_xarray(data):
-        return from_xarray(data).with_mask()
-    raise ValueError(
-        f"after: expected the states a step later than before, which is {type(data).__name__}; only "
-        "a Dataset of onesnap.open or an array of xarray can stand alone"
-    )
 
 
 def load(path) -> Surrogate:

@@ -102,6 +102,9 @@ def trust(model: Surrogate, held, learned=None) -> Trust:
     before, after, predicted = (np.concatenate([part[k] for part in one]) for k in range(3))
     there = np.isfinite(before) & np.isfinite(after) & np.isfinite(predicted)
 
+    if not there.any():
+        raise ValueError(f"{held.path}: every state that could be judged by has missing values")
+
     def error(guess) -> float:
         return float(np.sqrt(np.mean((guess - after)[there] ** 2)))
 

@@ -16,7 +16,7 @@ from . import choices, lstsq, readout
 from .choices import Probe
 from .features import Context, draw
 from .orbits import images, invariant
-from .planning import Plan
+from .planning import PLENTY, Plan
 from .readout import Layer
 from .rollout import forecast
 from .rows import Cutter, Pairs, join, principal
@@ -29,9 +29,9 @@ NOISES = {  # tried in turn, in units of the range; trials in the plane and in s
     3: (1e-4, 1e-3, 1e-2, 3e-2),
 }
 PAPER_NOISE = 1e-4
-PLENTY = 20  # windows for each hidden unit, from which on symmetric copies teach little more
 TRIAL_ROWS = 8_000
 TRIAL_SHARE = 6  # rows for each hidden unit of a trial, at least
+TRIAL_HIDDEN = {1: 2400, 2: 600, 3: 600}  # units of a trial, at most
 TRIAL_CELLS = 5_000_000  # cells times steps of a trial forecast, unless that is under 50 steps
 SOUND = 20.0  # times the least held-out error that a trial may have to be chosen
 STEADY = 0.3  # by how many ranges a trial forecast may leave the training range
@@ -146,7 +146,10 @@ def tune(plans: list[Plan], given: Mapping[str, Any], pairs: Pairs, probe: Probe
             if best.survived >= trial_steps(pairs)
             else f"none kept a trial forecast in range; with this one it lasts {best.survived} steps"
         )
-    return replace(best, plan=replace(best.plan, reasons=reasons))
+    plan = replace(best.plan, reasons=reasons)
+    if plan.hidden != best.layer.features.hidden:
+        best = replace(best, layer=make_layer(plan, best.cutter, pairs))
+    return replace(best, plan=plan)
 
 
 def _candidate(plan: Plan, given: Mapping[str, Any], pairs: Pairs, probe: Probe) -> Candidate:
@@ -156,8 +159,10 @@ def _candidate(plan: Plan, given: Mapping[str, Any], pairs: Pairs, probe: Probe)
         noises = [PAPER_NOISE]
         plan = replace(plan, reasons={**plan.reasons, "noise": "the paper's"})
     cutter = make_cutter(replace(plan, noise=noises[0]), given, pairs, probe)
-    layer = make_layer(plan, cutter, pairs)
-    total = max(TRIAL_ROWS, TRIAL_SHARE * plan.hidden)
+    least = len(plan.symmetry) if plan.equivariant else 1
+    units = min(plan.hidden, max(1, TRIAL_HIDDEN[len(plan.stride)] // least) * least)
+    layer = make_layer(replace(plan, hidden=units), cutter, pairs)
+    total = max(TRIAL_ROWS, TRIAL_SHARE * units)
     share = max(1, total // (len(probe.train) * len(plan.symmetry)))
     rows = join(
         [

@@ -189,6 +189,19 @@ def test_islands_are_seen_and_gaps_left_out(basin, tmp_path):
     np.testing.assert_array_equal(again.states, forecast.states)
 
 
+def test_a_value_missing_now_and_then_is_left_out(tmp_path):
+    truth = 280 + waves(10, 1, 32)
+    holed = truth.copy()
+    holed[0, 0, 3] = holed[4, 0, 20] = np.nan
+    np.save(tmp_path / "holed.npy", holed)
+    found = snap.open(tmp_path / "holed.npy", dims="time,channel,x", boundary="wall")
+    assert found.mask is None
+    model = snap.Surrogate(**QUICK | {"hidden": 0, "noise": 0.0}, mean="keep").fit(found)
+    assert model.left_out_ > 10
+    assert 270 < model.stepper_.scaling.low[0] < 280  # what fills gaps is no value of the data
+    np.testing.assert_allclose(model.predict(truth[:-1]), truth[1:], atol=1e-6)
+
+
 def test_parameters_and_vectors_come_from_the_file(tmp_path):
     """Trajectories of two diffusivities: the parameter makes the difference."""
     path = tmp_path / "two.h5"
