@@ -19,7 +19,7 @@ from rich.table import Table
 import onesnap as snap
 
 SYSTEM = snap.systems["ks-1d"]
-LAYERS, STARTS, GAP, HORIZON = 5, 8, 20.0, 150.0  # numbers; time units
+LAYERS, STARTS, GAP, HORIZON = 5, 8, 20.0, 200.0  # numbers; time units
 
 data = snap.simulate(SYSTEM, steps=1900, seed=0)
 EVERY = 20  # steps between the states that are compared: one time unit
