@@ -101,12 +101,17 @@ def _shift(rows: Rows, cutter: Cutter) -> Rows:
 
 
 def make_probe(
-    pairs: Pairs, seed: int, boundary: Any = "periodic", kinds: Any = "auto", fill=None
+    pairs: Pairs,
+    seed: int,
+    boundary: Any = "periodic",
+    kinds: Any = "auto",
+    fill=None,
+    by_space: bool = False,
 ) -> Probe:
     """Split the windows: whole pairs are held out, or a part of space where there are few."""
     random = np.random.default_rng(seed)
     everywhere = np.arange(pairs.cells)
-    if len(pairs) >= 4:
+    if len(pairs) >= 4 and not by_space:
         used = np.unique(np.linspace(0, len(pairs) - 1, 8).round().astype(int))
         held = used[1::4]
         learn = {int(i): everywhere for i in np.setdiff1d(used, held)}
@@ -119,7 +124,8 @@ def make_probe(
         near = np.flatnonzero(first < 0.6 * points)
         far = np.flatnonzero((first >= 0.6 * points + gap) & (first < points - gap))
         far = far if len(far) else everywhere
-        learn, judge = dict.fromkeys(range(len(pairs)), near), dict.fromkeys(range(len(pairs)), far)
+        used = np.unique(np.linspace(0, len(pairs) - 1, 8).round().astype(int)).tolist()
+        learn, judge = dict.fromkeys(used, near), dict.fromkeys(used, far)
 
     def draw_from(parts: dict[int, np.ndarray], total: int):
         share = max(1, total // len(parts))
@@ -166,7 +172,10 @@ def list_windows(
     """
     dimension = len(space)
     if dimension == 1:
-        return [(extent, None) for extent in near[:3]]
+        wider = [
+            extent for extent in EXTENTS[1] if extent > near[0] and 2 * extent + stride[0] <= space[0]
+        ]
+        return [(extent, None) for extent in dict.fromkeys([*near[:2], *wider[:2]])]
 
     def terms(degree: int) -> int:
         return channels * math.comb(dimension + degree, dimension)
@@ -229,6 +238,8 @@ def find_position(probe: Probe, extent, stride, mean: str) -> tuple[int, str]:
 
 def find_symmetry(probe: Probe, extent, stride, mean: str) -> tuple[Group, str]:
     """The group of signed permutations under which a model of the data stays as good as it was."""
+    # Of states that follow each other closely none is unseen, but a part of space is.
+    probe = make_probe(probe.pairs, 0, probe.boundary, probe.kinds, probe.fill, by_space=True)
     dimension, channels = len(stride), probe.pairs.before.shape[1]
     typings = [("scalar",) * channels]
     if isinstance(probe.kinds, tuple):
