@@ -171,16 +171,15 @@ def list_windows(
     terms, fewer of a wide window than of a narrow one, and all cells only of narrow ones.
     """
     dimension = len(space)
-    if dimension == 1:
-        wider = [
-            extent for extent in EXTENTS[1] if extent > near[0] and 2 * extent + stride[0] <= space[0]
-        ]
-        return [(extent, None) for extent in dict.fromkeys([*near[:2], *wider[:2]])]
 
     def terms(degree: int) -> int:
         return channels * math.comb(dimension + degree, dimension)
 
-    if dimension == 2:
+    if dimension == 1:
+        # A probe has few features, which favours narrow windows.
+        wider = [extent for extent in EXTENTS[1] if extent > near[0]]
+        listed = [(extent, None) for extent in dict.fromkeys([*near[:2], *wider[:2]])]
+    elif dimension == 2:
         listed = [(6, terms(5)), (4, terms(5)), (3, terms(8)), (2, terms(7))]
         listed += [(e, None) for e in near[:2]]
     else:
