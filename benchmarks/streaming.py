@@ -54,7 +54,7 @@ def learn(gigabytes: float) -> None:
     states = dataset.states(0, 0, 3)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     score = model.score(states[:2], states[1:])
-    print(json.dumps([dataset.pair_count, model.moments_.rows, seconds, peak, score]))
+    print(json.dumps([dataset.pair_count, model.moments_[0].rows, seconds, peak, score]))
 
 
 def main(most: float = 4.0) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from . import lstsq, readout
+from . import readout
 from .features import Context, Features, draw
 from .rows import Cutter, Pairs, Rows, join, principal
 from .scaling import Scaling, range_of, widen
@@ -60,9 +60,9 @@ class Probe:
         rows = _shift(rows, cutter) if shifted else rows
         hidden = min(HIDDEN, max(10, len(rows[0]) // 3))
         features = draw(rows[0].shape[1], rows[1].shape[1], hidden, "squareplus", seed=0)
-        moments = readout.absorb(lstsq.init(hidden, rows[2].shape[1]), features, [rows])
         layer = readout.Layer(features, *principal([rows]))
-        return Fitted(self, cutter, features, layer.solve(moments, PROBE_NOISE), shifted)
+        totals = layer.absorb(layer.start(rows[2].shape[1]), [rows])
+        return Fitted(self, cutter, features, layer.solve(totals, PROBE_NOISE), shifted)
 
 
 @dataclass(frozen=True)

@@ -168,7 +168,7 @@ def fit(bars: Bars):
         show(model.plan_.explain(), f"{out}: learned from {used} pairs", ("", "chosen", "because"))
         show(report.rows(), "on data that was held out" if held else "on the training data")
         if model.left_out_:
-            out_of = f"{model.left_out_ + model.moments_.rows:,}"
+            out_of = f"{model.left_out_ + model.moments_[0].rows:,}"
             reason = "they touch missing values or reach over an edge"
             typer.echo(f"{model.left_out_:,} of {out_of} windows left out: {reason}")
         for words in [str(w.message) for w in caught] + report.warnings:

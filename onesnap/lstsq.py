@@ -7,7 +7,7 @@ Features Φ and targets Y arrive in blocks of rows. What is kept does not grow w
 
 Either is order-independent up to round-off, so any split, order or merge gives one answer. Beside
 it the Gram matrix of the activation's slopes is kept, from which noise on the inputs is averaged
-in closed form (see `noise_penalty`).
+in closed form (see `readout`).
 """
 
 from __future__ import annotations
@@ -73,16 +73,6 @@ def merge(first: Moments, second: Moments) -> Moments:
     return replace(
         first, rows=first.rows + second.rows, factor=factor, slopes=first.slopes + second.slopes
     )
-
-
-def noise_penalty(moments: Moments, weights: np.ndarray, covariance: np.ndarray) -> np.ndarray:
-    """The penalty that stands for averaging over small noise on the inputs.
-
-    Noise ε on the inputs moves the features by act'(·) ∘ (Wᵀ ε), so E|Θᵀ δφ|² = Θᵀ P Θ with
-    P = (Wᵀ Σ W) ∘ (SᵀS). No noise is sampled. The other term of this order, curvature times
-    residual, is left out: residuals are small where a forecast is any good.
-    """
-    return (weights.T @ covariance @ weights) * moments.slopes
 
 
 @_one_thread

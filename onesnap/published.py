@@ -74,7 +74,7 @@ def train(settings, before, after, rule: Rule | None = None, *, seed: int = 0) -
         )
     model.prepare(before, after)
     pairs, cutter, layer = make_pairs(before, after), model.cutter_, model.layer_
-    images, change, moments = len(cutter.group), 1.0, model.moments_
+    images, change, (moments,) = len(cutter.group), 1.0, model.moments_
     # The rule looks at targets scaled like the inputs, so that it knows no units.
     ends = np.asarray(cutter.scaling.low), np.asarray(cutter.scaling.high)
     low, high = (np.repeat(end, cutter.outputs // len(end)) for end in ends)
@@ -95,7 +95,7 @@ def train(settings, before, after, rule: Rule | None = None, *, seed: int = 0) -
         moments = lstsq.update(moments, values, targets)
         if stopped or (rule is not None and moments.rows >= MOST * images):
             break
-    stepper = make_stepper(cutter, layer, layer.solve(moments, model.noise_), pairs.last)
+    stepper = make_stepper(cutter, layer, layer.solve((moments,), model.noise_), pairs.last)
     return Trained(stepper, moments.rows // images, change if rule else np.nan)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import jax
@@ -10,9 +10,12 @@ import numpy as np
 
 from . import lstsq
 from .features import Features
+from .harmonics import analyse, correlation, grams, irreducible, lift, synthesise
 from .orbits import project
 from .rows import Rows
 from .symmetry import Group
+
+Totals = tuple[lstsq.Moments, ...]  # one for each irreducible representation of the symmetry
 
 NOISE_FORMS = ("floor", "isotropic", "sampled")
 TRACE = 1e-12  # of the noise goes along directions that need none, against round-off
@@ -27,14 +30,6 @@ def evaluate(features: Features, cells: np.ndarray, context: np.ndarray):
     return np.asarray(values), np.asarray(slopes)
 
 
-def absorb(moments: lstsq.Moments, features: Features, blocks: Iterable[Rows]) -> lstsq.Moments:
-    """Add rows to the moments."""
-    for cells, context, targets in blocks:
-        values, slopes = evaluate(features, cells, context)
-        moments = lstsq.update(moments, values, targets, slopes)
-    return moments
-
-
 @dataclass(frozen=True)
 class Layer:
     """The random layer, with the principal window directions that noise is measured along."""
@@ -43,8 +38,27 @@ class Layer:
     variances: np.ndarray
     directions: np.ndarray
     noise_form: str = "floor"
-    symmetry: Group | None = None  # of units in whole orbits, whose readout is made equivariant
+    symmetry: Group | None = None  # of units in whole orbits, whose readout is equivariant
     stride: tuple[int, ...] = ()
+
+    def start(self, outputs: int, solver: str = "qr") -> Totals:
+        """Moments of no rows at all."""
+        if self.symmetry is None:
+            return (lstsq.init(self.features.hidden, outputs, solver),)
+        units = self.features.hidden // len(self.symmetry)
+        sizes = [part.shape[1] for part in irreducible(self.symmetry)]
+        return tuple(lstsq.init(size * units, size * outputs, solver) for size in sizes)
+
+    def absorb(self, totals: Totals, blocks: Iterable[Rows]) -> Totals:
+        """Add rows; with a symmetry, each stands for all its images."""
+        for cells, context, targets in blocks:
+            values, slopes = evaluate(self.features, cells, context)
+            rows = [[values], [targets], [slopes]]
+            if self.symmetry is not None:
+                lifted = lift(targets, self.symmetry, self.stride)
+                rows = [analyse(part, self.symmetry) for part in (values, lifted, slopes)]
+            totals = tuple(map(lstsq.update, totals, *rows))
+        return totals
 
     def covariance(self, noise: float) -> np.ndarray | None:
         """Covariance, over the inputs, of the noise that the readout has to tolerate.
@@ -63,10 +77,30 @@ class Layer:
             covariance[:cells, :cells] = (self.directions * missing) @ self.directions.T
         return covariance
 
-    def solve(self, moments: lstsq.Moments, noise: float) -> np.ndarray:
+    def solve(self, totals: Totals, noise: float) -> np.ndarray:
         """The readout `(hidden, outputs)`, averaged over that noise."""
-        covariance, penalty = self.covariance(noise), None
-        if covariance is not None:
-            penalty = lstsq.noise_penalty(moments, self.features.cell_weights(), covariance)
-        readout = lstsq.solve(moments, penalty)
-        return readout if self.symmetry is None else project(readout, self.symmetry, self.stride)
+        penalties = self._penalties(totals, noise)
+        readouts = [lstsq.solve(*each) for each in zip(totals, penalties, strict=True)]
+        if self.symmetry is None:
+            return readouts[0]
+        # Equivariant but for round-off, which the projection removes.
+        return project(synthesise(readouts, self.symmetry), self.symmetry, self.stride)
+
+    def _penalties(self, totals: Totals, noise: float) -> Sequence[np.ndarray | None]:
+        """What stands for the noise in each of the least-squares problems.
+
+        Noise ε on the inputs moves the features by act'(·) ∘ (Wᵀ ε), so E|Θᵀ δφ|² = Θᵀ P Θ with
+        P = (Wᵀ Σ W) ∘ (SᵀS). No noise is sampled. The other term of this order, curvature times
+        residual, is left out: residuals are small where a forecast is any good.
+        """
+        covariance = self.covariance(noise)
+        if covariance is None:
+            return [None] * len(totals)
+        weights = self.features.cell_weights()
+        if self.symmetry is None:
+            return [(weights.T @ covariance @ weights) * totals[0].slopes]
+        units = self.features.hidden // len(self.symmetry)
+        first = self.symmetry.identity * units
+        moved = weights.T @ covariance @ weights[:, first : first + units]
+        slopes = correlation([moments.slopes for moments in totals], self.symmetry)
+        return grams(moved.reshape(slopes.shape) * slopes, self.symmetry)

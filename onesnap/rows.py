@@ -85,7 +85,8 @@ class Cutter:
 
     What is random - the choice of `windows` windows a pair, the sampled `noise` - is seeded by the
     state itself, so that neither the order of the pairs nor their split into batches matters.
-    With `share`, the windows are dealt out among the group elements instead of repeated for each.
+    With `share`, the windows are dealt out among the group elements instead of repeated for each;
+    `folded` ones are taken once, for features that know the symmetry by themselves.
     """
 
     extent: tuple[int, ...]
@@ -96,6 +97,7 @@ class Cutter:
     boundary: Any = "periodic"
     windows: int | None = None
     share: bool = False
+    folded: bool = False
     noise: float = 0.0
     seed: int = 0
     fill: np.ndarray | None = None  # of cells that never have a value; the last field marks them
@@ -108,7 +110,12 @@ class Cutter:
     def count(self, pairs: Pairs) -> int:
         """How many rows these pairs give."""
         windows = pairs.cells if self.windows is None else min(self.windows, pairs.cells)
-        return len(pairs) * windows * (1 if self.share else len(self.group))
+        return len(pairs) * windows * (1 if self.share else len(self.elements))
+
+    @property
+    def elements(self) -> tuple[Element, ...]:
+        """The elements that windows are moved by."""
+        return self.group.elements[:1] if self.folded else self.group.elements
 
     def rows(self, pairs: Pairs) -> Iterator[Rows]:
         """Every window of every pair, moved by the group, in blocks of about `BLOCK` rows."""
@@ -120,10 +127,10 @@ class Cutter:
             chosen = np.arange(pairs.cells)
             if self.windows is not None and self.windows < pairs.cells:
                 chosen = np.sort(random.choice(pairs.cells, self.windows, replace=False))
-            hands = [chosen] * len(self.group)
+            hands = [chosen] * len(self.elements)
             if self.share:
-                hands = np.array_split(random.permutation(chosen), len(self.group))
-            for element, hand in zip(self.group.elements, hands, strict=True):
+                hands = np.array_split(random.permutation(chosen), len(self.elements))
+            for element, hand in zip(self.elements, hands, strict=True):
                 for start in range(0, len(hand), BLOCK):
                     some = hand[start : start + BLOCK]
                     cells, context, targets = self.cut(pairs, index, some, element)

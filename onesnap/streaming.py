@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from safetensors.numpy import load as from_bytes, save as to_bytes
 from .data import Dataset
 from .data.gridded import from_xarray
 from .files import write_atomically
-from .lstsq import Moments
+from .readout import Totals
 from .rows import Cutter, Pairs, make_pairs
 
 SAMPLE, SAMPLE_BYTES = 64, 2**27  # pairs, at most, that settings are chosen from
@@ -136,22 +136,29 @@ def context_of(known: dict[str, Any], dataset: Dataset, trajectory: int = 0) -> 
     }
 
 
-def fingerprint(cutter: Cutter, layer: Any, stream: Stream, sample: Pairs) -> str:
+def fingerprint(cutter: Cutter, layer: Any, solver: str, stream: Stream, sample: Pairs) -> str:
     """What must not have changed for a checkpoint to be of use."""
     total = hashlib.sha256(
         repr([cutter.extent, cutter.stride, cutter.boundary, cutter.group]).encode()
     )
-    total.update(repr([cutter.windows, cutter.share, cutter.noise, cutter.seed]).encode())
+    total.update(
+        repr(
+            [cutter.windows, cutter.share, cutter.folded, cutter.noise, cutter.seed, solver]
+        ).encode()
+    )
     arrays = [layer.features.weights, layer.features.bias, cutter.scaling.low, cutter.scaling.high]
     for array in (*arrays, stream.numbers, sample.before, sample.after, sample.parameters):
         total.update(np.ascontiguousarray(array).tobytes())
     return total.hexdigest()
 
 
-def save_checkpoint(path, moments: Moments, done: int, mark: str) -> None:
+def save_checkpoint(path, totals: Totals, done: int, mark: str) -> None:
     """Write all that has been learned so far; the old checkpoint stays until the new one is whole."""
-    header = {"rows": moments.rows, "done": done, "fingerprint": mark, "solver": moments.solver}
-    tensors = {"factor": np.ascontiguousarray(moments.factor), "slopes": moments.slopes}
+    header = {"rows": [moments.rows for moments in totals], "done": done, "fingerprint": mark}
+    tensors = {}
+    for number, moments in enumerate(totals):
+        tensors[f"factor {number}"] = np.ascontiguousarray(moments.factor)
+        tensors[f"slopes {number}"] = np.ascontiguousarray(moments.slopes)
     digest = _digest(tensors, header)
     content = to_bytes(tensors, metadata={"checkpoint": json.dumps([header, digest])})
     write_atomically(path, content, force=True)
@@ -164,7 +171,7 @@ def _digest(tensors: dict[str, np.ndarray], header: dict) -> str:
     return total.hexdigest()
 
 
-def load_checkpoint(path, empty: Moments, mark: str) -> tuple[Moments, int]:
+def load_checkpoint(path, empty: Totals, mark: str) -> tuple[Totals, int]:
     """What an interrupted fit had learned, and from how many pairs; nothing if there is no file."""
     path = Path(path)
     if not path.exists():
@@ -179,13 +186,18 @@ def load_checkpoint(path, empty: Moments, mark: str) -> tuple[Moments, int]:
         header, digest = json.loads(text)
         if digest != _digest(tensors, header):
             raise ValueError("it is damaged")
-        if header["fingerprint"] != mark or header["solver"] != empty.solver:
+        if header["fingerprint"] != mark:
             raise ValueError("it belongs to other data or other settings")
-        if tensors["factor"].shape != empty.factor.shape:
-            raise ValueError("its sizes do not fit")
-    except (SafetensorError, ValueError, KeyError, TypeError, RecursionError) as error:
+        totals = tuple(
+            replace(
+                moments,
+                rows=int(header["rows"][number]),
+                factor=tensors[f"factor {number}"].reshape(moments.factor.shape),
+                slopes=tensors[f"slopes {number}"].reshape(moments.slopes.shape),
+            )
+            for number, moments in enumerate(empty)
+        )
+        done = int(header["done"])
+    except (SafetensorError, ValueError, LookupError, TypeError, RecursionError) as error:
         raise ValueError(f"{path}: cannot go on from this checkpoint: {error}; remove it") from error
-    moments = Moments(
-        empty.solver, empty.hidden, int(header["rows"]), tensors["factor"], tensors["slopes"]
-    )
-    return moments, int(header["done"])
+    return totals, done

@@ -123,7 +123,7 @@ class Surrogate:
     plan_: Plan
     cutter_: Cutter
     layer_: Layer
-    moments_: lstsq.Moments
+    moments_: readout.Totals
     last_: Pairs
     steady_: bool
     noise_: float
@@ -198,14 +198,14 @@ class Surrogate:
         sample = stream.sample()
         self._prepare(sample, dataset.boundary, dataset.kinds, stream.fill)
         self.data_, self.last_ = card(dataset), sample.last
-        mark = fingerprint(self.cutter_, self.layer_, stream, sample)
+        mark = fingerprint(self.cutter_, self.layer_, self.solver, stream, sample)
         moments, done = self.moments_, 0
         if checkpoint is not None:
             moments, done = load_checkpoint(checkpoint, moments, mark)
         kept = time.monotonic()
         try:
             for now, pairs in stream.batches(done):
-                moments = readout.absorb(moments, self.layer_.features, self.cutter_.rows(pairs))
+                moments = self.layer_.absorb(moments, self.cutter_.rows(pairs))
                 done = now
                 if progress is not None:
                     progress(done, len(stream.numbers))
@@ -217,7 +217,7 @@ class Surrogate:
                 save_checkpoint(checkpoint, moments, done, mark)
         self.moments_ = moments
         each = self.cutter_.count(sample) // len(sample)
-        self.left_out_ = each * len(stream.numbers) - moments.rows
+        self.left_out_ = each * len(stream.numbers) - moments[0].rows
         self._solve()
         return self
 
@@ -254,7 +254,7 @@ class Surrogate:
                 "other: expected a model with the same random layer and scaling; "
                 "prepare one model, copy it with copy.copy, and train the copies apart"
             )
-        self.moments_ = lstsq.merge(self.moments_, other.moments_)
+        self.moments_ = tuple(map(lstsq.merge, self.moments_, other.moments_))
         self._solve()
         return self
 
@@ -321,8 +321,7 @@ class Surrogate:
         trial = tune(make_plans(given, pairs, probe), given, pairs, probe)
         self.plan_, self.cutter_, self.layer_ = trial.plan, trial.cutter, trial.layer
         self.noise_, self.steady_ = trial.plan.noise, (trial.survived or 0) >= trial_steps(pairs)
-        hidden = self.layer_.features.hidden
-        self.moments_ = lstsq.init(hidden, self.cutter_.outputs, self.solver)
+        self.moments_ = self.layer_.start(self.cutter_.outputs, self.solver)
         self.__dict__.pop("stepper_", None)
         self.data_ = None
 
@@ -342,9 +341,9 @@ class Surrogate:
     def _learn(self, pairs: Pairs, progress) -> None:
         moments = self.moments_
         for block in self.cutter_.rows(pairs):
-            moments = readout.absorb(moments, self.layer_.features, [block])
+            moments = self.layer_.absorb(moments, [block])
             if progress is not None:
-                progress(moments.rows - self.moments_.rows, self.cutter_.count(pairs))
+                progress(moments[0].rows - self.moments_[0].rows, self.cutter_.count(pairs))
         self.moments_, self.last_ = moments, pairs.last
         self._solve()
 

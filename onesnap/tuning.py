@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from . import choices, lstsq, readout
+from . import choices, readout
 from .choices import Probe
 from .features import Context, draw
 from .orbits import images, invariant
@@ -50,7 +50,10 @@ def make_cutter(plan: Plan, given: Mapping[str, Any], pairs: Pairs, probe: Probe
         fill=probe.fill,
         windows=given["windows"],
         # Where windows abound each is seen under one element: all windows, all elements, one cost.
-        share="symmetry" in plan.reasons and len(pairs) * pairs.cells >= PLENTY * plan.hidden,
+        share="symmetry" in plan.reasons
+        and not plan.equivariant
+        and len(pairs) * pairs.cells >= PLENTY * plan.hidden,
+        folded=plan.equivariant,
         noise=float(plan.noise) if plan.noise_form == "sampled" else 0.0,
         seed=plan.seed,
     )
@@ -88,7 +91,7 @@ class Candidate:
     plan: Plan
     cutter: Cutter
     layer: Layer
-    moments: lstsq.Moments
+    totals: readout.Totals
     values: np.ndarray  # features of the held-out windows
     targets: np.ndarray
     noises: list[float]
@@ -96,7 +99,7 @@ class Candidate:
     error: float = field(init=False)
 
     def __post_init__(self):
-        self.readout = self.layer.solve(self.moments, self.noises[0])
+        self.readout = self.layer.solve(self.totals, self.noises[0])
         self.error = float(np.sqrt(np.mean((self.values @ self.readout - self.targets) ** 2)))
 
     def run(self, pairs: Pairs) -> Trial:
@@ -163,26 +166,27 @@ def _candidate(plan: Plan, given: Mapping[str, Any], pairs: Pairs, probe: Probe)
     units = min(plan.hidden, max(1, TRIAL_HIDDEN[len(plan.stride)] // least) * least)
     layer = make_layer(replace(plan, hidden=units), cutter, pairs)
     total = max(TRIAL_ROWS, TRIAL_SHARE * units)
-    share = max(1, total // (len(probe.train) * len(plan.symmetry)))
+    share = max(1, total // (len(probe.train) * len(cutter.elements)))
     rows = join(
         [
             cutter.cut(pairs, index, cells[:share], element)
             for index, cells in probe.train
-            for element in plan.symmetry.elements
+            for element in cutter.elements
         ]
     )
     identity = plan.symmetry.elements[0]
     test = join([cutter.cut(pairs, index, cells, identity) for index, cells in probe.test])
-    moments = lstsq.init(layer.features.hidden, cutter.outputs)
-    moments = readout.absorb(moments, layer.features, [rows])
+    totals = layer.absorb(layer.start(cutter.outputs), [rows])
     values, _ = readout.evaluate(layer.features, test[0], test[1])
-    return Candidate(plan, cutter, layer, moments, values, test[2], noises)
+    return Candidate(plan, cutter, layer, totals, values, test[2], noises)
 
 
 def make_layer(plan: Plan, cutter: Cutter, pairs: Pairs) -> Layer:
     """Draw the random layer, on the leading window directions where a rank is given."""
     share = max(1, TRIAL_ROWS // (len(pairs) * len(plan.symmetry)))
-    few = replace(cutter, windows=min(share, cutter.windows or share), share=False, noise=0.0)
+    few = replace(
+        cutter, windows=min(share, cutter.windows or share), share=False, folded=False, noise=0.0
+    )
     variances, directions = principal(few.rows(pairs))
     beside = plan.context * len(pairs.space) + pairs.parameters.shape[1]
     group, around = plan.symmetry, (plan.extent, plan.stride, pairs.fields.shape[1])

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 import onesnap as snap
+from onesnap.rows import make_pairs
 from onesnap.stepper import average
-from onesnap.symmetry import full, reflections, rotations
+from onesnap.symmetry import Group, full, reflections, rotations
 
 
 @pytest.fixture(autouse=True)
@@ -106,17 +107,31 @@ def test_units_in_whole_orbits_are_equivariant_to_round_off(group, reduced):
         np.testing.assert_allclose(moved, group.act(element, step), atol=1e-12 * np.abs(step).max())
 
 
-def test_projecting_a_readout_is_averaging_the_steps():
-    group = full(2, ("vector",), negation=True)
-    before, after = smooth(0, (1, 2, 8, 8)), smooth(1, (1, 2, 8, 8))
-    settings = PLAIN | {"extent": 1, "stride": 2, "hidden": 32, "symmetry": group}
-    model = snap.Surrogate(**settings).fit(before, after)
-    free = replace(model.layer_, symmetry=None).solve(model.moments_, model.plan_.noise)
-    stepper = eqx.tree_at(lambda s: s.readout, model.stepper_, free)
+@pytest.mark.parametrize(
+    "group",
+    [
+        full(1, negation=True),
+        full(2, ("vector",), negation=True),
+        rotations(2, ("pseudoscalar", "scalar")),  # has a complex representation
+        Group(full(2).elements[::-1]),  # the identity need not come first
+        full(3),
+    ],
+    ids=lambda group: f"{len(group)} elements",
+)
+def test_a_folded_fit_is_the_average_of_one_to_all_images(group):
+    shape = (1, group.channels, *(8,) * group.dimension)
+    stride = 2 if group.dimension < 3 else 1
+    settings = PLAIN | {"extent": 1, "stride": stride, "noise": 1e-2, "symmetry": group}
+    pairs = make_pairs(smooth(0, shape), smooth(1, shape))
+    model = snap.Surrogate(**settings | {"hidden": 3 * len(group)}).fit(pairs.before, pairs.after)
+    free = replace(model.layer_, symmetry=None)
+    cutter = replace(model.cutter_, folded=False)
+    totals = free.absorb(free.start(cutter.outputs), cutter.rows(pairs))
+    stepper = eqx.tree_at(lambda s: s.readout, model.stepper_, free.solve(totals, 1e-2))
     averaged = average(stepper, group)
     with jax.enable_x64(True):
-        state = smooth(2, (2, 8, 8))
-        np.testing.assert_allclose(averaged(state), model.stepper_(state), atol=1e-10)
+        state = smooth(2, shape)[0]
+        np.testing.assert_allclose(averaged(state), model.stepper_(state), atol=1e-9)
 
 
 def test_averaging_is_the_mean_over_moved_steps():

@@ -86,7 +86,7 @@ def test_closed_form_noise_is_the_limit_of_sampled_noise():
         return moments
 
     sampled = lstsq.solve(fitted(4000, noise))
-    closed = layer.solve(fitted(1, 0.0), noise)
+    closed = layer.solve((fitted(1, 0.0),), noise)
     plain = lstsq.solve(fitted(1, 0.0))
     test, _ = evaluate(layer.features, random.uniform(size=(100, 6)), np.zeros((100, 0)))
     difference = np.abs(test @ (closed - sampled)).max()

@@ -32,10 +32,10 @@ def test_changes_are_those_of_the_averages(images):
         average = moved
     # In two blocks: the second one starts from the sums of the first.
     half = 10 * images
-    moments = lstsq.update(model.moments_, values[:half], targets[:half])
+    moments = lstsq.update(model.moments_[0], values[:half], targets[:half])
     cross = values[:half].T @ targets[:half]
     found = [
-        *_changes(model.moments_, 0 * cross, values[:half], targets[:half], images),
+        *_changes(model.moments_[0], 0 * cross, values[:half], targets[:half], images),
         *_changes(moments, cross, values[half:], targets[half:], images),
     ]
     np.testing.assert_allclose(found, expected, rtol=1e-9)

@@ -120,12 +120,12 @@ def _learn_slowly(data: Data, size: int, seed: int, counts: np.ndarray) -> np.nd
     model = Surrogate(**settings).prepare(data.before, data.after)
     pairs, layer = make_pairs(data.before, data.after), model.layer_
     cells, context, targets = next(draw(model.cutter_, pairs, seed, count=int(counts[-1])))
-    moments, errors, done = model.moments_, [], 0
+    (moments,), errors, done = model.moments_, [], 0
     for count in counts * size:
         part = slice(done, count)
         values, _ = readout.evaluate(layer.features, cells[part], context[part])
         moments, done = lstsq.update(moments, values, targets[part]), count
-        weights = layer.solve(moments, model.noise_)
+        weights = layer.solve((moments,), model.noise_)
         errors.append(_one_step(make_stepper(model.cutter_, layer, weights, pairs), data))
     return np.array(errors)
 
