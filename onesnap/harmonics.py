@@ -75,13 +75,13 @@ def lift(targets: np.ndarray, group: Group, stride: Sequence[int]) -> np.ndarray
 
 def synthesise(readouts: Sequence[np.ndarray], group: Group) -> np.ndarray:
     """The readout `(element · unit, output)` from one `(k · unit, j · output)` for each ρ."""
-    total = 0.0
+    answers = []
     for part, readout in zip(irreducible(group), readouts, strict=True):
         dimension = part.shape[1]
         split = readout.reshape(dimension, -1, dimension, readout.shape[1] // dimension)
-        weight = dimension / len(group) / _copies(part)
-        total = total + weight * np.einsum("gkj,khjo->gho", part, split)
-    return np.asarray(total).reshape(-1, total.shape[-1])
+        answer = np.einsum("gkj,khjo->gho", part, split) * dimension / len(group) / _copies(part)
+        answers.append(answer.reshape(-1, answer.shape[2]))
+    return np.sum(answers, axis=0)
 
 
 def correlation(grams: Sequence[np.ndarray], group: Group) -> np.ndarray:
@@ -90,12 +90,12 @@ def correlation(grams: Sequence[np.ndarray], group: Group) -> np.ndarray:
     A matrix that does not change when all windows are moved depends on pairs of elements only by
     their quotient c; `grams` holds the Gram matrices of what `analyse` gives.
     """
-    total = 0.0
+    parts = []
     for part, gram in zip(irreducible(group), grams, strict=True):
         dimension = part.shape[1]
         split = gram.reshape(dimension, -1, dimension, len(gram) // dimension)
-        total = total + np.einsum("cjl,jhlk->chk", part, split) / _copies(part)
-    return np.asarray(total)
+        parts.append(np.einsum("cjl,jhlk->chk", part, split) / _copies(part))
+    return np.sum(parts, axis=0)
 
 
 def grams(kappa: np.ndarray, group: Group) -> list[np.ndarray]:

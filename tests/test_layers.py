@@ -8,8 +8,8 @@ from pathlib import Path
 import onesnap
 
 STAGES = """
-symmetry solvers systems windows data scaling snapshots simulate features harmonics orbits rows lstsq readout
-stepper rollout metrics choices planning tuning files streaming surrogate trust forecasting paper
+symmetry solvers systems windows data scaling snapshots simulate features harmonics orbits rows lstsq
+readout stepper rollout metrics choices planning tuning files streaming surrogate trust forecasting paper
 published plots views figures report experiment demo_page demo reproduce cli_data cli __init__
 """
 ORDER = STAGES.split()
