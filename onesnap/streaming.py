@@ -141,11 +141,8 @@ def fingerprint(cutter: Cutter, layer: Any, solver: str, stream: Stream, sample:
     total = hashlib.sha256(
         repr([cutter.extent, cutter.stride, cutter.boundary, cutter.group]).encode()
     )
-    total.update(
-        repr(
-            [cutter.windows, cutter.share, cutter.folded, cutter.noise, cutter.seed, solver]
-        ).encode()
-    )
+    sampling = [cutter.windows, cutter.share, cutter.folded, cutter.noise, cutter.seed, solver]
+    total.update(repr(sampling).encode())
     arrays = [layer.features.weights, layer.features.bias, cutter.scaling.low, cutter.scaling.high]
     for array in (*arrays, stream.numbers, sample.before, sample.after, sample.parameters):
         total.update(np.ascontiguousarray(array).tobytes())
