@@ -19,7 +19,7 @@ from .scaling import Scaling, range_of, widen
 from .symmetry import Element, Group, full, trivial
 from .windows import both_sides
 
-TRAIN, TEST, HIDDEN = 6000, 1000, 400  # size of a probe, at most
+TRAIN, TEST, HIDDEN = 12000, 1000, 400  # size of a probe, at most
 PROBE_NOISE = 1e-5
 JUDGE = 0.3  # a probe with a larger error, relative to what a step changes, proves nothing
 EXTENTS = {1: (2, 4, 6, 8, 10), 2: (1, 2, 3, 4, 6), 3: (1, 2)}
@@ -112,7 +112,7 @@ def make_probe(
     random = np.random.default_rng(seed)
     everywhere = np.arange(pairs.cells)
     if len(pairs) >= 4 and not by_space:
-        used = np.unique(np.linspace(0, len(pairs) - 1, 8).round().astype(int))
+        used = np.unique(np.linspace(0, len(pairs) - 1, 24).round().astype(int))
         held = used[1::4]
         learn = {int(i): everywhere for i in np.setdiff1d(used, held)}
         judge = {int(i): everywhere for i in held}

@@ -11,6 +11,7 @@ import numpy as np
 from . import choices, lstsq
 from .choices import Probe
 from .features import ACTIVATIONS
+from .harmonics import work
 from .readout import NOISE_FORMS
 from .rows import Pairs
 from .scaling import MEANS
@@ -18,8 +19,9 @@ from .symmetry import Group, trivial
 from .windows import both_sides, check_grid, per_axis, surplus
 
 HIDDEN = 600  # features that a single pair along a line can feed
-MOST_HIDDEN = 2400
+MOST_HIDDEN = 4800
 WORK = 2.5e11  # rows times squared features, at most: some ten seconds of least squares
+STEP = 2e7  # blocks of a state times features, at most: some ten milliseconds a step
 PLENTY = 8  # windows for each feature, from which on symmetric copies teach little more
 
 
@@ -99,14 +101,16 @@ def check_settings(given: Mapping[str, Any]) -> None:
     _expect("averaging", given["averaging"], fine, "a Group (as of onesnap.symmetry) or None")
 
 
-def find_hidden(windows: int, elements: int) -> tuple[int, str]:
-    """As many features as the windows can feed, within what a fit may cost.
+def find_hidden(windows: int, group: Group, folded: bool, blocks: int) -> tuple[int, str]:
+    """As many features as the windows can feed, within what a fit and a forecast may cost.
 
     Rows are all windows under all elements; where windows abound, each under one (see `PLENTY`).
     """
+    elements = len(group)
     fed = min(HIDDEN, 0.6 * windows * elements)
-    for rows in (windows, windows * elements):
-        fed = max(fed, min(rows / PLENTY, np.sqrt(WORK / rows)))
+    costs = {windows: 1.0, windows * elements: work(group) / elements if folded else 1.0}
+    for rows, cost in costs.items():
+        fed = max(fed, min(rows / PLENTY, np.sqrt(WORK / rows / cost), STEP / blocks))
     return int(np.clip(fed, 20, MOST_HIDDEN)), f"{windows} windows under {elements} symmetries"
 
 
@@ -194,7 +198,8 @@ def make_plans(given: Mapping[str, Any], pairs: Pairs, probe: Probe) -> list[Pla
     equivariant = given["equivariant"] and exact and given["hidden"] != 0
 
     count = len(pairs) * min(pairs.cells, given["windows"] or pairs.cells)
-    hidden = settle("hidden", given["hidden"], lambda: find_hidden(count, len(group)))
+    blocks = int(np.prod([-(-n // step) for n, step in zip(pairs.space, stride, strict=True)]))
+    hidden = settle("hidden", given["hidden"], lambda: find_hidden(count, group, equivariant, blocks))
     if equivariant:  # units come in whole orbits
         hidden = max(1, round(hidden / len(group))) * len(group)
     whole = Plan(

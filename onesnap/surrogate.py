@@ -92,7 +92,7 @@ class Surrogate:
         averaging: Group | None = None,
         context: int | str = "auto",
         scaling: Any = "range",
-        margin: float | None = 0.1,
+        margin: float | None = 0.3,
         mean: str = "auto",
         solver: str = "qr",
         windows: int | None = None,

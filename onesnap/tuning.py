@@ -31,8 +31,9 @@ NOISES = {  # tried in turn, in units of the range; trials in the plane and in s
 PAPER_NOISE = 1e-4
 TRIAL_ROWS = 8_000
 TRIAL_SHARE = 6  # rows for each hidden unit of a trial, at least
-TRIAL_HIDDEN = {1: 2400, 2: 600, 3: 600}  # units of a trial, at most
+TRIAL_HIDDEN = 600  # units that a trial starts with
 TRIAL_CELLS = 5_000_000  # cells times steps of a trial forecast, unless that is under 50 steps
+PAYS = 0.8  # of the held-out error that twice the units have to reach
 SOUND = 20.0  # times the least held-out error that a trial may have to be chosen
 STEADY = 0.3  # by how many ranges a trial forecast may leave the training range
 
@@ -108,6 +109,11 @@ class Candidate:
         plan = replace(self.plan, noise=self.noises[0])
         return Trial(plan, self.cutter, self.layer, self.error, survived)
 
+    def because(self, setting: str, reason: str) -> Candidate:
+        """The same with a reason for a setting."""
+        reasons = {**self.plan.reasons, setting: reason}
+        return replace(self, plan=replace(self.plan, reasons=reasons))
+
     def calmer(self) -> list[Candidate]:
         """The same with the next noise, if there is one."""
         return [replace(self, noises=self.noises[1:])] if self.noises[1:] else []
@@ -121,7 +127,14 @@ def tune(plans: list[Plan], given: Mapping[str, Any], pairs: Pairs, probe: Probe
     if len(plans) == 1 and plans[0].noise != "auto":
         cutter = make_cutter(plans[0], given, pairs, probe)
         return Trial(plans[0], cutter, make_layer(plans[0], cutter, pairs))
-    waiting = [_candidate(plan, given, pairs, probe) for plan in plans]
+    waiting = [_candidate(_small(plan, given), given, pairs, probe) for plan in plans]
+    promising = choices.NEAR * min(candidate.error for candidate in waiting)
+    waiting = [
+        _grown(candidate, plan.hidden, given, pairs, probe)
+        if candidate.error < promising
+        else candidate
+        for candidate, plan in zip(waiting, plans, strict=True)
+    ]
     least = {(c.plan.extent[0], c.plan.rank): c.error for c in waiting}
     # What survives by flattening everything is no forecast: errors must be near the least one.
     enough, trials = SOUND * min(least.values()), []
@@ -149,10 +162,28 @@ def tune(plans: list[Plan], given: Mapping[str, Any], pairs: Pairs, probe: Probe
             if best.survived >= trial_steps(pairs)
             else f"none kept a trial forecast in range; with this one it lasts {best.survived} steps"
         )
-    plan = replace(best.plan, reasons=reasons)
-    if plan.hidden != best.layer.features.hidden:
-        best = replace(best, layer=make_layer(plan, best.cutter, pairs))
-    return replace(best, plan=plan)
+    return replace(best, plan=replace(best.plan, reasons=reasons))
+
+
+def _small(plan: Plan, given: Mapping[str, Any]) -> Plan:
+    """The plan with the hidden units that a trial starts with, unless their number is given."""
+    whole = len(plan.symmetry) if plan.equivariant else 1
+    units = max(1, TRIAL_HIDDEN // whole) * whole
+    return plan if given["hidden"] != "auto" else replace(plan, hidden=min(units, plan.hidden))
+
+
+def _grown(
+    best: Candidate, most: int, given: Mapping[str, Any], pairs: Pairs, probe: Probe
+) -> Candidate:
+    """The candidate with hidden units doubled as long as it pays, up to a number."""
+    while (units := best.plan.hidden) < most:
+        more = replace(best.plan, hidden=min(2 * units, most))
+        larger = _candidate(more, given, pairs, probe)
+        because = f"{larger.error / best.error:.2g} of the error on unseen windows with {units}"
+        if larger.error > PAYS * best.error:
+            return best.because("hidden", f"{more.hidden} would leave {because}")
+        best = larger.because("hidden", because)
+    return best
 
 
 def _candidate(plan: Plan, given: Mapping[str, Any], pairs: Pairs, probe: Probe) -> Candidate:
@@ -162,11 +193,9 @@ def _candidate(plan: Plan, given: Mapping[str, Any], pairs: Pairs, probe: Probe)
         noises = [PAPER_NOISE]
         plan = replace(plan, reasons={**plan.reasons, "noise": "the paper's"})
     cutter = make_cutter(replace(plan, noise=noises[0]), given, pairs, probe)
-    least = len(plan.symmetry) if plan.equivariant else 1
-    units = min(plan.hidden, max(1, TRIAL_HIDDEN[len(plan.stride)] // least) * least)
-    layer = make_layer(replace(plan, hidden=units), cutter, pairs)
-    total = max(TRIAL_ROWS, TRIAL_SHARE * units)
-    share = max(1, total // (len(probe.train) * len(cutter.elements)))
+    layer = make_layer(plan, cutter, pairs)
+    total = max(TRIAL_ROWS / len(cutter.elements), TRIAL_SHARE * plan.hidden / len(plan.symmetry))
+    share = max(1, int(total / len(probe.train)))
     rows = join(
         [
             cutter.cut(pairs, index, cells[:share], element)
