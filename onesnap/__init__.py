@@ -30,7 +30,7 @@ from .paper import paper as paper
 from .rollout import Forecast as Forecast, trajectory as trajectory
 from .simulate import simulate as simulate
 from .snapshots import pairs as pairs
-from .stepper import Stepper as Stepper
+from .stepper import Stepper as Stepper, stack as stack
 from .surrogate import NotFittedError as NotFittedError, Surrogate as Surrogate, load as load
 from .symmetry import Group as Group
 from .systems import System as System, systems as systems

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -22,7 +22,7 @@ from .metrics import skill
 from .planning import Plan, check_averaging, check_settings, make_plans
 from .readout import Layer
 from .rollout import forecast
-from .rows import Cutter, Pairs, make_pairs
+from .rows import Cutter, Pairs, Rows, make_pairs
 from .snapshots import check_pairs, check_states
 from .stepper import Stepper, average
 from .streaming import (
@@ -205,7 +205,7 @@ class Surrogate:
         kept = time.monotonic()
         try:
             for now, pairs in stream.batches(done):
-                moments = readout.absorb(moments, self.layer_.features, self.cutter_.rows(pairs))
+                moments = self._absorb(moments, self.cutter_.rows(pairs))
                 done = now
                 if progress is not None:
                     progress(done, len(stream.numbers))
@@ -342,11 +342,16 @@ class Surrogate:
     def _learn(self, pairs: Pairs, progress) -> None:
         moments = self.moments_
         for block in self.cutter_.rows(pairs):
-            moments = readout.absorb(moments, self.layer_.features, [block])
+            moments = self._absorb(moments, [block])
             if progress is not None:
                 progress(moments.rows - self.moments_.rows, self.cutter_.count(pairs))
         self.moments_, self.last_ = moments, pairs.last
         self._solve()
+
+    def _absorb(self, moments: lstsq.Moments, blocks: Iterable[Rows]) -> lstsq.Moments:
+        """Add rows; slopes are summed only for noise that is averaged in closed form."""
+        slopes = self.noise_ != 0 and self.layer_.noise_form != "sampled"
+        return readout.absorb(moments, self.layer_.features, blocks, slopes)
 
     def _solve(self) -> None:
         """Solve for the readout; noise that was not given grows until a trial forecast is steady."""

@@ -175,7 +175,7 @@ def _candidate(plan: Plan, given: Mapping[str, Any], pairs: Pairs, probe: Probe)
     test = join([cutter.cut(pairs, index, cells, identity) for index, cells in probe.test])
     moments = lstsq.init(layer.features.hidden, cutter.outputs)
     moments = readout.absorb(moments, layer.features, [rows])
-    values, _ = readout.evaluate(layer.features, test[0], test[1])
+    values, _ = readout.evaluate(layer.features, test[0], test[1], slopes=False)
     return Candidate(plan, cutter, layer, moments, values, test[2], noises)
 
 
