@@ -19,7 +19,6 @@ from jaxtyping import Float
 from .windows import AnyArray
 
 
-
 @jax.custom_jvp
 def squareplus(x):
     """½(x + √(x² + 4)): the shape of softplus for a fraction of the cost, without logarithm.

@@ -127,8 +127,8 @@ def windows_at_once(stepper: Stepper, itemsize: int) -> int:
 def stack(steppers: Sequence[Stepper]) -> Stepper:
     """Steppers of one form as one, whose arrays have the ensemble in front; for `jax.vmap`.
 
-        members = stack([model.stepper_ for model in models])
-        jax.vmap(lambda stepper: trajectory(stepper, state, 100))(members)
+    members = stack([model.stepper_ for model in models])
+    jax.vmap(lambda stepper: trajectory(stepper, state, 100))(members)
     """
     forms = {jax.tree.structure(stepper) for stepper in steppers}
     shapes = {tuple(np.shape(leaf) for leaf in jax.tree.leaves(stepper)) for stepper in steppers}
