@@ -13,6 +13,7 @@ The stages, in the order in which the data flows:
     rollout    forecasts with a status                            rollout
     metrics    how good they are, and whether to trust them       metrics, trust
     files      models in safe files                               files
+    bench      how fast it is, and what an error costs            bench/
 """
 
 import importlib.metadata

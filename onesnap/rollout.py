@@ -60,7 +60,8 @@ def trajectory(
     """Pure JAX: `kept` states, each `every` steps apart, the initial one not among them.
 
     Returns the states, their excess over the training range, and the number of good steps. After a
-    diverged step the state stands still at the last good one, so gradients stay finite.
+    diverged step the state stands still at the last good one, so gradients stay finite; none flows
+    through the excess.
 
     `remember` is what a gradient holds in memory: "steps" the state of every step, from which its
     hidden units are computed again; "kept" only the kept states, so that memory is `kept + every`
@@ -69,18 +70,23 @@ def trajectory(
     if remember not in REMEMBER:
         raise ValueError(f"remember: expected one of {REMEMBER}, got {remember!r}")
 
+    def status(state):
+        """The excess, through which no gradient flows: nobody asked for it, and it is not cheap."""
+        return jax.lax.stop_gradient(excess(stepper, state))
+
     def step(carry, _):
         def advance(state, good):
             following = stepper(state)
-            fine = excess(stepper, following) <= MARGIN
+            fine = status(following) <= MARGIN
             return jnp.where(fine, following, state), fine, good + fine.astype(good.dtype)
 
         state, fine, good = carry
         return jax.lax.cond(fine, advance, lambda s, g: (s, fine, g), state, good), None
 
     def keep(carry, _):
-        carry, _ = jax.lax.scan(step, carry, length=every)
-        return carry, (carry[0], excess(stepper, carry[0]))
+        # A loop of one turn would cost as much as half a step on a small grid.
+        carry, _ = step(carry, None) if every == 1 else jax.lax.scan(step, carry, length=every)
+        return carry, (carry[0], status(carry[0]))
 
     if remember != "everything":
         step = jax.checkpoint(step, prevent_cse=False)  # a scan keeps them apart by itself

@@ -232,9 +232,14 @@ def gradient(sizes: Sizes, tell) -> dict[str, Any]:
             found[dtype] = {
                 "forward": best(partial(forward, state), sizes.seconds),
                 "gradient": best(partial(backward, state), sizes.seconds),
-                "memory": backward.lower(state).compile().memory_analysis().temp_size_in_bytes,
+                "memory": _temporary(backward, state),
             }
     return found
+
+
+def _temporary(function: Any, state) -> int:
+    """Bytes that a compiled function needs beside its arguments and results."""
+    return function.lower(state).compile().memory_analysis().temp_size_in_bytes
 
 
 PARTS: dict[str, Callable[[Sizes, Any], dict[str, Any]]] = {
