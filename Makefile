@@ -4,10 +4,14 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 BASE := .venv/.installed-base
 
-.PHONY: demo test test-slow test-lowest lint install clean
+.PHONY: demo bench test test-slow test-lowest lint install clean
 
 demo: $(BASE)
 	$(BIN)/onesnap demo --force
+
+# About four minutes; leave the machine alone meanwhile.
+bench: $(BASE)
+	$(BIN)/onesnap bench speed
 
 test: lint
 	$(BIN)/python -m pytest --cov --cov-report=term

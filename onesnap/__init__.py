@@ -13,6 +13,7 @@ The stages, in the order in which the data flows:
     rollout    forecasts with a status                            rollout
     metrics    how good they are, and whether to trust them       metrics, trust
     files      models in safe files                               files
+    bench      how fast it is, and what an error costs            bench/
 """
 
 import importlib.metadata
@@ -30,7 +31,7 @@ from .paper import paper as paper
 from .rollout import Forecast as Forecast, trajectory as trajectory
 from .simulate import simulate as simulate
 from .snapshots import pairs as pairs
-from .stepper import Stepper as Stepper
+from .stepper import Stepper as Stepper, stack as stack
 from .surrogate import NotFittedError as NotFittedError, Surrogate as Surrogate, load as load
 from .symmetry import Group as Group
 from .systems import System as System, systems as systems

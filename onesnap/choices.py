@@ -80,7 +80,7 @@ class Fitted:
         element = self.cutter.group.elements[0] if element is None else element
         rows = join([self.cutter.cut(self.probe.pairs, i, c, element) for i, c in self.probe.test])
         rows = _shift(rows, self.cutter) if self.shifted else rows
-        values, _ = readout.evaluate(self.features, rows[0], rows[1])
+        values, _ = readout.evaluate(self.features, rows[0], rows[1], slopes=False)
         return float(np.sqrt(np.mean((values @ self.readout - rows[2]) ** 2)))
 
 

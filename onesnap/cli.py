@@ -17,7 +17,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from rich.table import Table
 from typer.core import TyperGroup
 
-from . import __version__, cli_data, demo as demo_module, reproduce as paper_module
+from . import __version__, cli_bench, cli_data, demo as demo_module, reproduce as paper_module
 from .demo_page import FILES
 from .experiment import summary
 from .files import write_atomically
@@ -198,3 +198,4 @@ def reproduce(
 
 
 cli_data.register(app, _bars)
+cli_bench.register(app, _bars)

@@ -18,10 +18,29 @@ from jaxtyping import Float
 
 from .windows import AnyArray
 
-# squareplus has the shape of softplus for a fraction of the cost: one square root, no logarithm.
+
+@jax.custom_jvp
+def squareplus(x):
+    """½(x + √(x² + 4)): the shape of softplus for a fraction of the cost, without logarithm.
+
+    Written with a reciprocal root, for which processors have a fast first guess; in float64 the
+    square root itself would take twice as long. The slope ½(1 + x / √(x² + 4)) is the same root.
+    """
+    square = x * x + 4.0
+    return 0.5 * (x + square * jax.lax.rsqrt(square))
+
+
+@squareplus.defjvp
+def _squareplus_slope(primals, tangents):
+    (x,), (tangent,) = primals, tangents
+    square = x * x + 4.0
+    root = jax.lax.rsqrt(square)
+    return 0.5 * (x + square * root), 0.5 * (1.0 + x * root) * tangent
+
+
 ACTIVATIONS: dict[str, Callable] = {
     "softplus": jax.nn.softplus,
-    "squareplus": jax.nn.squareplus,
+    "squareplus": squareplus,
     "sin": jnp.sin,
     "tanh": jnp.tanh,
     "linear": lambda x: x,

@@ -80,7 +80,7 @@ def train(settings, before, after, rule: Rule | None = None, *, seed: int = 0) -
     low, high = (np.repeat(end, cutter.outputs // len(end)) for end in ends)
     cross = np.zeros((moments.hidden, cutter.outputs))
     for rows in cutter.rows(pairs) if rule is None else draw(cutter, pairs, seed):
-        values, _ = readout.evaluate(layer.features, rows[0], rows[1])
+        values, _ = readout.evaluate(layer.features, rows[0], rows[1], slopes=False)
         targets, stopped = rows[2], False
         if rule is not None:
             scaled = (targets - low) / (high - low)

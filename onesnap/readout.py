@@ -20,14 +20,17 @@ Totals = tuple[lstsq.Moments, ...]  # one for each irreducible representation of
 NOISE_FORMS = ("floor", "isotropic", "sampled")
 TRACE = 1e-12  # of the noise goes along directions that need none, against round-off
 
+_values = jax.jit(lambda features, cells, context: features(cells, context))
 _with_slopes = jax.jit(lambda features, cells, context: features.with_slopes(cells, context))
 
 
-def evaluate(features: Features, cells: np.ndarray, context: np.ndarray):
-    """Features and slopes of rows, in float64."""
+def evaluate(features: Features, cells: np.ndarray, context: np.ndarray, slopes: bool = True):
+    """Features and slopes of rows, in float64; None for slopes that are not wanted."""
     with jax.enable_x64(True):
-        values, slopes = _with_slopes(features, cells, context)
-    return np.asarray(values), np.asarray(slopes)
+        if not slopes:
+            return np.asarray(_values(features, cells, context)), None
+        values, found = _with_slopes(features, cells, context)
+    return np.asarray(values), np.asarray(found)
 
 
 @dataclass(frozen=True)
@@ -51,12 +54,14 @@ class Layer:
 
     def absorb(self, totals: Totals, blocks: Iterable[Rows]) -> Totals:
         """Add rows; with a symmetry, each stands for all its images."""
+        closed = self.noise_form != "sampled"  # sampled noise needs no slopes: a third of the work
         for cells, context, targets in blocks:
-            values, slopes = evaluate(self.features, cells, context)
-            rows = [[values], [targets], [slopes]]
+            values, slopes = evaluate(self.features, cells, context, closed)
+            parts = [values, targets] if slopes is None else [values, targets, slopes]
+            rows = [[part] for part in parts]
             if self.symmetry is not None:
-                lifted = lift(targets, self.symmetry, self.stride)
-                rows = [analyse(part, self.symmetry) for part in (values, lifted, slopes)]
+                parts[1] = lift(targets, self.symmetry, self.stride)
+                rows = [analyse(part, self.symmetry) for part in parts]
             totals = tuple(map(lstsq.update, totals, *rows))
         return totals
 

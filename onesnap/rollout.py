@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -11,11 +12,12 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Int
 
-from .stepper import Stepper
+from .stepper import Stepper, windows_at_once
 from .windows import AnyArray
 
 # A state counts as diverged once it is this many ranges of the training data away from them.
 MARGIN = 4.0
+REMEMBER = ("steps", "kept", "everything")
 
 
 @dataclass(frozen=True)
@@ -48,41 +50,67 @@ def excess(stepper: Stepper, state: Float[AnyArray, "C ..."]) -> Float[AnyArray,
 
 
 def trajectory(
-    stepper: Stepper, state: Float[AnyArray, "C ..."], kept: int, every: int = 1
+    stepper: Stepper,
+    state: Float[AnyArray, "C ..."],
+    kept: int,
+    every: int = 1,
+    *,
+    remember: str = "steps",
 ) -> tuple[Float[AnyArray, "kept C ..."], Float[AnyArray, " kept"], Int[AnyArray, ""]]:
     """Pure JAX: `kept` states, each `every` steps apart, the initial one not among them.
 
     Returns the states, their excess over the training range, and the number of good steps. After a
-    diverged step the state stands still at the last good one, so gradients stay finite.
+    diverged step the state stands still at the last good one, so gradients stay finite; none flows
+    through the excess.
+
+    `remember` is what a gradient holds in memory: "steps" the state of every step, from which its
+    hidden units are computed again; "kept" only the kept states, so that memory is `kept + every`
+    states for one more forecast; "everything" all hidden units, which only small problems afford.
     """
+    if remember not in REMEMBER:
+        raise ValueError(f"remember: expected one of {REMEMBER}, got {remember!r}")
+
+    def status(state):
+        """The excess, through which no gradient flows: nobody asked for it, and it is not cheap."""
+        return jax.lax.stop_gradient(excess(stepper, state))
 
     def step(carry, _):
         def advance(state, good):
             following = stepper(state)
-            fine = excess(stepper, following) <= MARGIN
+            fine = status(following) <= MARGIN
             return jnp.where(fine, following, state), fine, good + fine.astype(good.dtype)
 
         state, fine, good = carry
         return jax.lax.cond(fine, advance, lambda s, g: (s, fine, g), state, good), None
 
     def keep(carry, _):
-        carry, _ = jax.lax.scan(step, carry, length=every)
-        return carry, (carry[0], excess(stepper, carry[0]))
+        # A loop of one turn would cost as much as half a step on a small grid.
+        carry, _ = step(carry, None) if every == 1 else jax.lax.scan(step, carry, length=every)
+        return carry, (carry[0], status(carry[0]))
 
-    carry = (state, jnp.asarray(True), jnp.zeros((), jnp.int32))
+    if remember != "everything":
+        step = jax.checkpoint(step, prevent_cse=False)  # a scan keeps them apart by itself
+    if remember == "kept":
+        keep = jax.checkpoint(keep, prevent_cse=False)
+    carry = (jnp.asarray(state), jnp.asarray(True), jnp.zeros((), jnp.int32))
     (_, _, good), (states, outside) = jax.lax.scan(keep, carry, length=kept)
     return states, outside, good
 
 
-@partial(jax.jit, static_argnames=("kept", "every"))
+@partial(jax.jit, static_argnames=("kept", "every"), donate_argnames="states")
 def _batch(stepper, states, kept, every):
     def one(state):
         return trajectory(stepper, state, kept, every)
 
-    # A single forecast that diverges stops there; a vmapped one computes on and discards.
-    if len(states) == 1:
-        return jax.tree.map(lambda leaf: leaf[None], one(states[0]))
-    return jax.vmap(one)(states)
+    # As many members at a time as fill a block of windows: more would only leave the cache. One
+    # that goes alone stops where it diverges; of several, each computes on and discards.
+    windows = math.prod(-(-n // s) for n, s in zip(states.shape[2:], stepper.stride, strict=True))
+    together = max(1, windows_at_once(stepper, states.dtype.itemsize) // windows)
+    if together == 1 or len(states) == 1:
+        found = jax.lax.map(one, states)
+    else:
+        found = jax.lax.map(one, states, batch_size=min(together, len(states)))
+    return found, found[0][:, -1]
 
 
 def forecast(
@@ -102,15 +130,14 @@ def forecast(
     parts, outside = [np.asarray(states, dtype)[:, None]], [np.zeros((len(states), 0))]
     good = np.zeros(len(states), int)
     with jax.enable_x64(dtype == "float64"):
-        last = jnp.asarray(states, dtype)
+        last = jnp.array(states, dtype)  # a copy: it is given away, and its memory used again
         for done in range(0, kept, chunk):
             count = min(chunk, kept - done)
-            part, excesses, fine = _batch(stepper, last, count, every)
+            (part, excesses, fine), last = _batch(stepper, last, count, every)
             parts.append(np.asarray(part))
             outside.append(np.asarray(excesses))
             # A member that stood still before stays where it was: its count must not go on.
             good = np.where(good == done * every, good + np.asarray(fine), good)
-            last = part[:, -1]
             if progress is not None:
                 progress(min(kept, done + count) * every, steps)
     whole, outside = np.concatenate(parts, axis=1), np.concatenate(outside, axis=1)

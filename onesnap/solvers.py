@@ -27,9 +27,9 @@ class Semilinear(exponax.BaseStepper):
     linear: Callable = eqx.field(static=True)
     nonlinear: Callable = eqx.field(static=True)
 
-    def __init__(self, dimension, length, points, dt, *, linear, nonlinear):
+    def __init__(self, dimension, length, points, dt, *, linear, nonlinear, order: int = 4):
         self.linear, self.nonlinear = linear, nonlinear
-        super().__init__(dimension, length, points, dt, num_channels=1, order=4)
+        super().__init__(dimension, length, points, dt, num_channels=1, order=order)
 
     def _build_linear_operator(self, derivative_operator):
         return self.linear(derivative_operator)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import equinox as eqx
@@ -18,7 +19,8 @@ from .scaling import Scaling
 from .symmetry import Group
 from .windows import AnyArray, check_grid, glue, pad, surplus, tile
 
-BLOCK = 4096  # windows at a time: their hidden units stay in the cache, and memory stays bounded
+# Bytes of hidden units at a time: they stay in the cache, and memory stays bounded on any grid.
+BLOCK_BYTES = 10 * 2**20
 
 
 class Stepper(eqx.Module):
@@ -72,7 +74,8 @@ class Stepper(eqx.Module):
     def _blocks(self, padded, context):
         """The field a step later from padded inputs, some rows of windows at a time."""
         tiles, reach, step = context.shape[:-1], self.extent[0], self.stride[0]
-        most = max(1, BLOCK * tiles[0] // math.prod(tiles))
+        block = windows_at_once(self, padded.dtype.itemsize)
+        most = max(1, block * tiles[0] // math.prod(tiles))
         rows = next(rows for rows in range(min(most, tiles[0]), 0, -1) if tiles[0] % rows == 0)
 
         def predict(first):
@@ -114,6 +117,27 @@ def check_state(stepper: Stepper, state) -> None:
     if not jnp.issubdtype(state.dtype, jnp.floating):
         raise ValueError(f"state: expected real floating point numbers, got {state.dtype}")
     check_grid(state.shape[1:], stepper.extent, stepper.stride)
+
+
+def windows_at_once(stepper: Stepper, itemsize: int) -> int:
+    """How many windows a step works on at a time."""
+    return max(1, BLOCK_BYTES // (stepper.features.hidden * itemsize))
+
+
+def stack(steppers: Sequence[Stepper]) -> Stepper:
+    """Steppers of one form as one, whose arrays have the ensemble in front; for `jax.vmap`.
+
+    members = stack([model.stepper_ for model in models])
+    jax.vmap(lambda stepper: trajectory(stepper, state, 100))(members)
+    """
+    forms = {jax.tree.structure(stepper) for stepper in steppers}
+    shapes = {tuple(np.shape(leaf) for leaf in jax.tree.leaves(stepper)) for stepper in steppers}
+    if len(forms) != 1 or len(shapes) != 1:
+        raise ValueError(
+            "steppers: expected one or more of the same extent, stride, hidden features and context, "
+            f"got {len(steppers)} of {len(forms)} forms and {len(shapes)} sets of sizes"
+        )
+    return jax.tree.map(lambda *leaves: np.stack(leaves), *steppers)
 
 
 def average(stepper: Stepper, group: Group) -> Stepper:

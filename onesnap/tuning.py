@@ -206,7 +206,7 @@ def _candidate(plan: Plan, given: Mapping[str, Any], pairs: Pairs, probe: Probe)
     identity = plan.symmetry.elements[0]
     test = join([cutter.cut(pairs, index, cells, identity) for index, cells in probe.test])
     totals = layer.absorb(layer.start(cutter.outputs), [rows])
-    values, _ = readout.evaluate(layer.features, test[0], test[1])
+    values, _ = readout.evaluate(layer.features, test[0], test[1], slopes=False)
     return Candidate(plan, cutter, layer, totals, values, test[2], noises)
 
 

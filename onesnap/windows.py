@@ -122,17 +122,29 @@ def tile(
 ) -> Float[AnyArray, "*tiles cells"]:
     """The flattened windows that tile a padded field, `(*tiles, channel · cells)`.
 
-    Strided slices, stacked an axis at a time: on the CPU several times faster than patch or gather
-    primitives, and with few enough slices to compile quickly.
+    Cut into blocks of a stride, a window is some blocks that follow each other, the last cut short:
+    reshapes and a few slices an axis. On the CPU that is twice as fast as a strided slice for each
+    cell of the window, and several times as fast as patch or gather primitives.
     """
     dimension, windows = len(stride), jnp.asarray(padded)
     for axis in reversed(range(dimension)):
-        side, end = 2 * extent[axis] + stride[axis], padded.shape[1 + axis]
-        slices = [
-            jax.lax.slice_in_dim(windows, first, end - side + 1 + first, stride[axis], 1 + axis)
-            for first in range(side)
-        ]
-        windows = jnp.stack(slices, axis=1 + dimension)
+        step, side, shape = stride[axis], 2 * extent[axis] + stride[axis], windows.shape
+        tiles, parts = (shape[1 + axis] - side) // step + 1, -(-side // step)
+        missing = (tiles + parts - 1) * step - shape[1 + axis]
+        if missing:  # of the last block, whose last cells no window reaches
+            windows = jnp.pad(windows, [(0, missing * (i == 1 + axis)) for i in range(len(shape))])
+        windows = windows.reshape(*shape[: 1 + axis], tiles + parts - 1, step, *shape[2 + axis :])
+        windows = jnp.moveaxis(windows, 2 + axis, 1 + dimension)
+        # Of every part, as many cells as the window still has.
+        windows = jnp.concatenate(
+            [
+                jax.lax.slice_in_dim(windows, part, part + tiles, axis=1 + axis)[
+                    (slice(None),) * (1 + dimension) + (slice(side - part * step),)
+                ]
+                for part in range(parts)
+            ],
+            axis=1 + dimension,
+        )
     windows = jnp.moveaxis(windows, 0, dimension)
     return windows.reshape(*windows.shape[:dimension], -1)
 

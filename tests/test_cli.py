@@ -31,7 +31,7 @@ def test_version():
     assert result.stdout.strip() == f"onesnap {onesnap.__version__}"
 
 
-@pytest.mark.parametrize("command", ["demo", "systems", "simulate", "reproduce"])
+@pytest.mark.parametrize("command", ["demo", "systems", "simulate", "reproduce", "bench"])
 def test_every_help_has_an_example(command):
     result = run(command, "--help")
     assert result.exit_code == 0

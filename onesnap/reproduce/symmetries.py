@@ -123,7 +123,7 @@ def _learn_slowly(data: Data, size: int, seed: int, counts: np.ndarray) -> np.nd
     (moments,), errors, done = model.moments_, [], 0
     for count in counts * size:
         part = slice(done, count)
-        values, _ = readout.evaluate(layer.features, cells[part], context[part])
+        values, _ = readout.evaluate(layer.features, cells[part], context[part], slopes=False)
         moments, done = lstsq.update(moments, values, targets[part]), count
         weights = layer.solve((moments,), model.noise_)
         errors.append(_one_step(make_stepper(model.cutter_, layer, weights, pairs), data))

@@ -1,0 +1,11 @@
+"""Error against cost, surrogate and solver; the same as `onesnap bench pareto`.
+
+python benchmarks/pareto.py [--quick] [--out FOLDER]
+"""
+
+import sys
+
+from onesnap.cli import app
+
+if __name__ == "__main__":
+    app(["bench", "pareto", *sys.argv[1:]])
