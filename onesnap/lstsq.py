@@ -23,7 +23,7 @@ SOLVERS = ("normal", "qr")
 NOVEL = 1e6  # squared length, in units of the rows seen so far, from which on a block is news
 
 _syrk, _trsm, _trmm = scipy.linalg.get_blas_funcs(("syrk", "trsm", "trmm"))
-(_pstrf,) = scipy.linalg.get_lapack_funcs(("pstrf",))
+_pstrf, _trcon = scipy.linalg.get_lapack_funcs(("pstrf", "trcon"))
 
 # Factorisations gain nothing from a second thread, and crawl when another program holds its core.
 _one_thread = ThreadpoolController().wrap(limits=1, user_api="blas")
@@ -80,17 +80,22 @@ def solve(moments: Moments, penalty: np.ndarray | None = None) -> np.ndarray:
     """The readout Θ `(hidden, outputs)` that minimises |Φ Θ - Y|² + Θᵀ P Θ."""
     if moments.rows == 0:
         raise ValueError("moments: nothing to solve, no rows were added")
-    hidden = moments.hidden
-    left, right = moments.factor[:hidden, :hidden], moments.factor[:hidden, hidden:]
+    hidden, system = moments.hidden, moments.factor[: moments.hidden]
+    cut = hidden * np.finfo(float).eps
     if moments.solver == "normal":
-        left = left if penalty is None else left + penalty
-    elif penalty is not None:
-        left = np.concatenate([left, _root(penalty)])
-        right = np.concatenate([right, np.zeros((len(left) - hidden, right.shape[1]))])
+        system = system.copy()
+        system[:, :hidden] += 0.0 if penalty is None else penalty
+    else:
+        if penalty is not None:
+            below = _root(penalty)
+            below = np.pad(below, ((0, 0), (0, system.shape[1] - hidden)))
+            system = _triangle(np.concatenate([system, below]))[:hidden]
+        if _trcon(system[:, :hidden])[0] > cut:
+            return scipy.linalg.solve_triangular(system[:, :hidden], system[:, hidden:])
     # Rank-revealing QR: a singular system gets its shortest solution instead of noise. The factor
     # is triangular, so what was squared in "normal" is cut at round-off, in "qr" nothing is lost.
     readout, *_ = scipy.linalg.lstsq(  # pyright: ignore[reportGeneralTypeIssues]
-        left, right, cond=hidden * np.finfo(float).eps, lapack_driver="gelsy", check_finite=False
+        system[:, :hidden], system[:, hidden:], cond=cut, lapack_driver="gelsy", check_finite=False
     )
     return readout
 
