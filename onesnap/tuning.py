@@ -128,7 +128,7 @@ def tune(plans: list[Plan], given: Mapping[str, Any], pairs: Pairs, probe: Probe
         cutter = make_cutter(plans[0], given, pairs, probe)
         return Trial(plans[0], cutter, make_layer(plans[0], cutter, pairs))
     waiting = [_candidate(_small(plan, given), given, pairs, probe) for plan in plans]
-    promising = choices.NEAR * min(candidate.error for candidate in waiting)
+    promising = SOUND * min(candidate.error for candidate in waiting)
     waiting = [
         _grown(candidate, plan.hidden, given, pairs, probe)
         if candidate.error < promising
@@ -176,7 +176,7 @@ def _grown(
     best: Candidate, most: int, given: Mapping[str, Any], pairs: Pairs, probe: Probe
 ) -> Candidate:
     """The candidate with hidden units doubled as long as it pays, up to a number."""
-    while (units := best.plan.hidden) < most:
+    while (units := best.plan.hidden) <= 0.8 * most:
         more = replace(best.plan, hidden=min(2 * units, most))
         larger = _candidate(more, given, pairs, probe)
         because = f"{larger.error / best.error:.2g} of the error on unseen windows with {units}"
