@@ -10,6 +10,12 @@ import numpy as np
 
 MEGABYTE = 1e6
 
+FORMS = {
+    "symmetric": "with the square's symmetries",
+    "floor": "no symmetry",
+    "sampled": "no symmetry, sampled noise",
+}
+
 
 @dataclass(frozen=True)
 class Bar:
@@ -67,7 +73,7 @@ def _training(found) -> Iterator[Bar]:
     one = found["training"]
     # A symmetric update of rows × columns²: half the operations of a general product.
     limit = one["rows"] * one["columns"] ** 2 / found["peak"]["float64"]["best"]
-    for form, words in (("floor", "noise in closed form"), ("sampled", "sampled noise")):
+    for form, words in FORMS.items():
         yield Bar(
             f"fit of one 256² pair, {words}, against its update at peak", 4.0, one[form] / limit
         )

@@ -21,6 +21,7 @@ from ..features import ACTIVATIONS
 from ..rollout import trajectory
 from ..stepper import windows_at_once
 from ..surrogate import Surrogate
+from ..symmetry import full
 from ..systems import systems
 from .cases import CUBE, PAPER, SMALL, Case, obvious_jax, obvious_torch
 from .children import TASKS
@@ -142,10 +143,14 @@ def training(sizes: Sizes, tell) -> dict[str, Any]:
     settings = {"extent": case.extent, "stride": case.stride, "hidden": case.hidden, "noise": 1e-4}
     settings |= {"symmetry": None, "context": 0, "mean": "remove", "rank": None}
     found: dict[str, Any] = {"rows": before[0].size, "columns": case.hidden + case.outputs}
-    forms = ("floor", "sampled")
-    for place, form in enumerate(forms):
+    forms = {
+        "symmetric": {"symmetry": full(2)},  # as Surrogate() does it: all images of all windows
+        "floor": {},
+        "sampled": {"noise_form": "sampled"},
+    }
+    for place, (form, more) in enumerate(forms.items()):
         tell(place, len(forms))
-        model = Surrogate(**settings, noise_form=form)
+        model = Surrogate(**settings | more)
         found[form] = best(
             lambda model=model: model.fit(before, after).stepper_.readout, sizes.seconds
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from .bars import bars, slope
+from .bars import FORMS, bars, slope
 from .pareto import front
 
 Rows = tuple[tuple[str, ...], list[tuple[str, ...]]]  # header and rows
@@ -34,8 +34,8 @@ def _rest(found) -> Iterator[tuple[str, str]]:
     for dtype, one in found["peak"].items():
         ways = ", ".join(f"{way} {rate / 1e9:.0f}" for way, rate in one.items())
         yield f"matrix products, {dtype}, GFLOP/s", ways
-    yield "fit, noise in closed form", f"{found['training']['floor']:.3g} s"
-    yield "fit, sampled noise", f"{found['training']['sampled']:.3g} s"
+    for form, words in FORMS.items():
+        yield f"fit, {words}", f"{found['training'][form]:.3g} s"
     for line in found["growth"]["cells"]:
         each = f"{1e9 * line['seconds'] / line['cells']:.3g} ns a cell"
         yield f"{line['points']}², {line['dtype']}", f"{each}, peak {line['memory'] / 1e6:.0f} MB"
