@@ -63,10 +63,14 @@ class Layer:
             covariance[:cells, :cells] = (self.directions * missing) @ self.directions.T
         return covariance
 
+    def penalty(self, moments: lstsq.Moments, noise: float) -> np.ndarray | None:
+        """What least squares has to add so that it averages over that noise."""
+        covariance = self.covariance(noise)
+        if covariance is None:
+            return None
+        return lstsq.noise_penalty(moments, self.features.cell_weights(), covariance)
+
     def solve(self, moments: lstsq.Moments, noise: float) -> np.ndarray:
         """The readout `(hidden, outputs)`, averaged over that noise."""
-        covariance, penalty = self.covariance(noise), None
-        if covariance is not None:
-            penalty = lstsq.noise_penalty(moments, self.features.cell_weights(), covariance)
-        readout = lstsq.solve(moments, penalty)
+        readout = lstsq.solve(moments, self.penalty(moments, noise))
         return readout if self.symmetry is None else project(readout, self.symmetry, self.stride)

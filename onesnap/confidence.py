@@ -1,0 +1,291 @@
+"""How far a forecast can be trusted: members beside it that err as it does.
+
+A readout Θ is known up to the covariance of least squares. Members Θ + δ are drawn from it,
+
+    δ = √n (ΦᵀΦ + P)^(-½) Z Lᵀ,   Z standard normal, L Lᵀ a covariance over the cells of a block,
+
+with n rows: targets carry no noise, so errors do not average out when rows of the same kind are
+added; they shrink where windows are new. L is found on windows that were held out (`calibrate`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import pairwise
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import scipy.linalg
+import scipy.stats
+
+from . import lstsq, readout
+from .orbits import answers, project
+from .readout import Layer
+from .rollout import MARGIN, Forecast, excess, finish, forecast
+from .rows import Cutter, Pairs, join
+from .stepper import Stepper
+from .symmetry import Group
+from .tuning import make_stepper
+
+MEMBERS = 8  # that a model has
+INSIDE = 0.9  # of the errors shall lie within the band
+FOLDS = 4  # parts of space held out in turn, where there are too few pairs to hold out whole ones
+FEW = 1000  # features, up to which so many fits are cheap
+HELD = 4  # pairs held out, at most
+SHARE, LEAST = 6, 8_000  # rows for each feature, and rows at least, of a fit to a part
+STEPS, CELLS = 100, 1_000_000  # steps, and cells times steps, that an error is carried along
+DRAWS = 4  # members of a fit to a part
+
+_step = jax.jit(lambda stepper, state: stepper(state))
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How well a readout is known: least squares as a triangular factor."""
+
+    layer: Layer
+    rows: int
+    factor: np.ndarray  # (rank, rank)
+    order: np.ndarray  # of the features in it
+
+    def draw(self, shape: np.ndarray, count: int, seed: int) -> np.ndarray:
+        """Deviations of members from the readout, `(member, hidden, outputs)`."""
+        random, rank = np.random.default_rng(seed), len(self.factor)
+        drawn = np.zeros((count, len(self.order), len(shape)))
+        for member in drawn:
+            normal = random.normal(size=(rank, len(shape))) @ shape.T
+            solved = scipy.linalg.solve_triangular(self.factor, normal)
+            member[self.order[:rank]] = np.sqrt(self.rows) * solved
+        if self.layer.symmetry is None:
+            return drawn
+        return np.stack([project(one, self.layer.symmetry, self.layer.stride) for one in drawn])
+
+    def leverage(self, values: np.ndarray) -> float:
+        """n φᵀ(ΦᵀΦ + P)⁻¹φ, summed over the rows φ."""
+        inside = values[:, self.order[: len(self.factor)]]
+        return self.rows * float(
+            np.sum(scipy.linalg.solve_triangular(self.factor, inside.T, trans=1) ** 2)
+        )
+
+
+def make_spread(layer: Layer, moments: lstsq.Moments, noise: float) -> Spread:
+    factor, order = lstsq.root(moments, layer.penalty(moments, noise))
+    return Spread(layer, moments.rows, factor, order)
+
+
+def draw(
+    layer: Layer,
+    moments: lstsq.Moments,
+    noise: float,
+    shape: np.ndarray | None,
+    seed: int,
+    averaging: Group | None,
+) -> np.ndarray | None:
+    """Deviations of the members of a model, if there is a shape to draw them with."""
+    if shape is None:
+        return None
+    drawn = make_spread(layer, moments, noise).draw(shape, MEMBERS, seed)
+    if averaging is None:
+        return drawn
+    moved = [answers(member, averaging, layer.stride) for member in drawn]
+    return np.stack([np.concatenate(member) / len(averaging) for member in moved])
+
+
+def pick(members: np.ndarray | None, count: int) -> np.ndarray:
+    """The first of the members of a model, or an error that tells why there are none."""
+    if members is None:
+        raise ValueError(
+            "members: this model has none: its file is from before there were any, or its grid was "
+            "too small to hold a part out; fit it anew, to more pairs"
+        )
+    if not 2 <= count <= len(members):
+        raise ValueError(f"members: expected 0, or 2 to {len(members)}, got {count}")
+    return members[:count]
+
+
+def parts(pairs: Pairs, hidden: int) -> Iterator[tuple[Pairs, Pairs, np.ndarray]]:
+    """Splits into (pairs to learn from, pairs to judge by, where of those).
+
+    Whole pairs are held out where there are four or more. Else parts of space are, and no window
+    that touches one of them is learned from: its cells count as missing.
+    """
+    if len(pairs) >= 4:
+        held = (
+            np.linspace(0, len(pairs) - 1, 2 + min(HELD, len(pairs) // 4)).round().astype(int)[1:-1]
+        )
+        rest = np.setdiff1d(np.arange(len(pairs)), held)
+        yield pairs[rest], pairs[held], np.ones(pairs.space, bool)
+        return
+    cuts = np.linspace(0, pairs.space[0], FOLDS + 1).round().astype(int)
+    for start, stop in list(pairwise(cuts))[: FOLDS if hidden <= FEW else 1]:
+        there = np.zeros(pairs.space, bool)
+        there[start:stop] = True
+        gone = there if pairs.missing is None else pairs.missing | there
+        yield replace(pairs, missing=np.broadcast_to(gone, (len(pairs), *there.shape))), pairs, there
+
+
+def calibrate(
+    cutter: Cutter, layer: Layer, noise: float, pairs: Pairs, seed: int
+) -> np.ndarray | None:
+    """The matrix L with which members err as the model does, on what was held out.
+
+    L Lᵀ is, but for a factor, the covariance of the one-step errors over the cells of a block. The
+    factor is not that of one step: what errors become counts, and many die out at once. Errors and
+    deviations of members are carried along a forecast, and in its later half both have one size.
+    None if nothing can be held out.
+    """
+    fits, leverage = [], 0.0
+    products = np.zeros((cutter.outputs, cutter.outputs))
+    identity, hidden = cutter.group.elements[0], layer.features.hidden
+    for learn, judge, there in parts(pairs, hidden):
+        moments = _fit(cutter, layer, learn)
+        cut = [cutter.cut(judge, i, np.flatnonzero(there), identity) for i in range(len(judge))]
+        rows = join(cut)
+        if not moments.rows or not len(rows[0]):
+            continue
+        weights, known = layer.solve(moments, noise), make_spread(layer, moments, noise)
+        values, _ = readout.evaluate(layer.features, rows[0], rows[1])
+        wrong = values @ weights - rows[2]
+        products, leverage = products + wrong.T @ wrong, leverage + known.leverage(values)
+        fits.append((weights, known, judge, there))
+    if not fits:
+        return None
+    shape = _root(products / leverage)
+    ratios = []
+    for number, (weights, known, judge, there) in enumerate(fits):
+        deviations = known.draw(shape, DRAWS, seed + 1 + number)
+        for index in range(len(judge)):
+            one = judge[[index]]
+            stepper = make_stepper(cutter, layer, weights, one)
+            ratios.append(_carry(stepper, deviations, one, there))
+    # Growth differs from place to place by factors, so it is their logarithms that average.
+    ratios = [ratio for ratio in ratios if 0 < ratio < np.inf]
+    return shape * np.exp(np.mean(np.log(ratios))) if ratios else shape
+
+
+def _fit(cutter: Cutter, layer: Layer, pairs: Pairs) -> lstsq.Moments:
+    """The moments of a bounded number of rows."""
+    hidden = layer.features.hidden
+    each = max(1, max(LEAST, SHARE * hidden) // len(pairs))
+    each = each if cutter.share else max(1, each // len(cutter.group))
+    few = replace(cutter, windows=min(each, cutter.windows or each))
+    return readout.absorb(lstsq.init(hidden, cutter.outputs), layer.features, few.rows(pairs))
+
+
+def _carry(stepper: Stepper, deviations: np.ndarray, pair: Pairs, there: np.ndarray) -> float:
+    """The size of an error relative to that of deviations, after they were carried along a while."""
+    before, after = pair.before[0], pair.after[0]
+    readouts = [stepper.readout, *(stepper.readout + deviation for deviation in deviations)]
+    with jax.enable_x64(True):
+        made, *moved = (
+            np.asarray(_step(_with(stepper, each), jnp.asarray(before))) for each in readouts
+        )
+    # Errors are those of the fit only where it has not learned; elsewhere there shall be none.
+    starts = [after, after + there * (made - after), *(after + there * (m - made) for m in moved)]
+    steps = int(np.clip(CELLS // before.size, 10, STEPS))
+    runs = forecast(stepper, np.stack(starts), steps, every=max(1, steps // 10))
+    length = min(len(run.states) for run in runs)
+    late = slice(length // 2, length)
+    squares = [np.sum((run.states[late] - runs[0].states[late]) ** 2) for run in runs[1:]]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return float(np.sqrt(squares[0] / np.mean(squares[1:])))
+
+
+def _with(stepper: Stepper, weights) -> Stepper:
+    return eqx.tree_at(lambda s: s.readout, stepper, weights)
+
+
+def _root(covariance: np.ndarray) -> np.ndarray:
+    """A matrix L with L Lᵀ = covariance; round-off may have left it a little indefinite."""
+    values, directions = np.linalg.eigh(covariance)
+    return directions * np.sqrt(np.maximum(values, 0.0))
+
+
+def _trajectory(stepper: Stepper, readouts, states, kept: int, every: int):
+    """Forecasts with several readouts from `states` `(readout, C, *space)`, the first the model's.
+
+    Returns all last states, those of the model with their excess and the root mean square distance
+    of the others from it, and the number of good steps of the model. A member that diverges stands
+    still.
+    """
+
+    def advance(weights, state):
+        following = _with(stepper, weights)(state)
+        fine = excess(stepper, following) <= MARGIN
+        return jnp.where(fine, following, state), fine
+
+    def step(carry, _):
+        states, alive, good = carry
+        moved, fine = jax.vmap(advance)(readouts, states)
+        alive = alive & fine
+        shape = (-1, *(1,) * (states.ndim - 1))
+        states = jnp.where(alive.reshape(shape), moved, states)
+        return (states, alive, good + alive[0].astype(good.dtype)), None
+
+    def keep(carry, _):
+        carry, _ = jax.lax.scan(step, carry, length=every)
+        states = carry[0]
+        distance = jnp.sqrt(jnp.mean((states[1:] - states[0]) ** 2, axis=0))
+        return carry, (states[0], excess(stepper, states[0]), distance)
+
+    carry = (states, jnp.ones(len(states), bool), jnp.zeros((), jnp.int32))
+    (last, _, good), (made, outside, distance) = jax.lax.scan(keep, carry, length=kept)
+    return last, made, outside, distance, good
+
+
+@partial(jax.jit, static_argnames=("kept", "every"))
+def _batch(stepper, readouts, states, kept, every):
+    return jax.vmap(lambda each: _trajectory(stepper, readouts, each, kept, every))(states)
+
+
+def forecast_with_band(
+    stepper: Stepper,
+    deviations: np.ndarray,
+    states: np.ndarray,
+    steps: int,
+    every: int = 1,
+    dtype: str = "float64",
+    progress: Callable[[int, int], object] | None = None,
+) -> list[Forecast]:
+    """Forecast a batch `(batch, channel, *space)` with its members, all in one compiled scan.
+
+    Were the truth one more member, its distance from the forecast over the root mean square of
+    theirs would follow Student's distribution: its quantile makes the band.
+    """
+    kept, count = steps // every, len(deviations)
+    chunk = max(1, kept if progress is None else -(-kept // 25))
+    readouts = np.concatenate([[stepper.readout], stepper.readout + deviations])
+    first = np.asarray(states, dtype)
+    parts: list[tuple[np.ndarray, ...]]
+    parts = [(first[:, None], np.zeros((len(first), 0)), np.zeros_like(first)[:, None])]
+    good = np.zeros(len(first), int)
+    with jax.enable_x64(dtype == "float64"):
+        last = jnp.repeat(jnp.asarray(first)[:, None], 1 + count, axis=1)
+        for done in range(0, kept, chunk):
+            now = min(chunk, kept - done)
+            last, *part, fine = _batch(stepper, jnp.asarray(readouts, dtype), last, now, every)
+            parts.append(tuple(np.asarray(each) for each in part))
+            good = np.where(good == done * every, good + np.asarray(fine), good)
+            if progress is not None:
+                progress(min(kept, done + now) * every, steps)
+    made, outside, distance = (np.concatenate(each, axis=1) for each in zip(*parts, strict=True))
+    width = float(scipy.stats.t.ppf((1 + INSIDE) / 2, count))
+    found = []
+    for index in range(len(first)):
+        plain = finish(made[index], outside[index], int(good[index]), kept * every, every)
+        spread = distance[index][: len(plain.states)]
+        found.append(replace(plain, band=width * spread, expected_rse=_rse(plain.states, spread)))
+    return found
+
+
+def _rse(states: np.ndarray, spread: np.ndarray) -> np.ndarray:
+    """The RSE in percent that the members stand for, at each time."""
+    space = tuple(range(2, states.ndim))
+    variance = np.sum((states - states.mean(axis=space, keepdims=True)) ** 2, axis=(1, *space))
+    error = np.sum(spread**2, axis=(1, *space))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(error == 0, 0.0, 100.0 * error / variance)
