@@ -25,22 +25,18 @@ import scipy.stats
 from . import lstsq, readout
 from .orbits import answers, project
 from .readout import Layer
-from .rollout import MARGIN, Forecast, excess, finish, forecast
+from .rollout import MARGIN, Forecast, excess, finish
 from .rows import Cutter, Pairs, join
 from .stepper import Stepper
 from .symmetry import Group
-from .tuning import make_stepper
 
 MEMBERS = 8  # that a model has
 INSIDE = 0.9  # of the errors shall lie within the band
-FOLDS = 4  # parts of space held out in turn, where there are too few pairs to hold out whole ones
-FEW = 1000  # features, up to which so many fits are cheap
+FOLDS = 8  # parts of space or of the pairs, of which one is held out at a time
 HELD = 4  # pairs held out, at most
+ENOUGH = 1000  # windows to judge by, from which on no further part is held out
 SHARE, LEAST = 6, 8_000  # rows for each feature, and rows at least, of a fit to a part
-STEPS, CELLS = 100, 1_000_000  # steps, and cells times steps, that an error is carried along
 DRAWS = 4  # members of a fit to a part
-
-_step = jax.jit(lambda stepper, state: stepper(state))
 
 
 @dataclass(frozen=True)
@@ -107,41 +103,43 @@ def pick(members: np.ndarray | None, count: int) -> np.ndarray:
     return members[:count]
 
 
-def parts(pairs: Pairs, hidden: int) -> Iterator[tuple[Pairs, Pairs, np.ndarray]]:
+def parts(pairs: Pairs) -> Iterator[tuple[Pairs, Pairs, np.ndarray]]:
     """Splits into (pairs to learn from, pairs to judge by, where of those).
 
     Whole pairs are held out where there are four or more. Else parts of space are, and no window
-    that touches one of them is learned from: its cells count as missing.
+    that touches one of them is learned from: its cells count as missing. Only the middle of a part
+    is judged by, because at its ends windows look like those beside it that were learned.
     """
     if len(pairs) >= 4:
-        held = (
-            np.linspace(0, len(pairs) - 1, 2 + min(HELD, len(pairs) // 4)).round().astype(int)[1:-1]
-        )
+        count = min(HELD, max(1, len(pairs) // FOLDS))
+        held = np.linspace(0, len(pairs) - 1, count + 2).round().astype(int)[1:-1]
         rest = np.setdiff1d(np.arange(len(pairs)), held)
         yield pairs[rest], pairs[held], np.ones(pairs.space, bool)
         return
     cuts = np.linspace(0, pairs.space[0], FOLDS + 1).round().astype(int)
-    for start, stop in list(pairwise(cuts))[: FOLDS if hidden <= FEW else 1]:
-        there = np.zeros(pairs.space, bool)
-        there[start:stop] = True
-        gone = there if pairs.missing is None else pairs.missing | there
-        yield replace(pairs, missing=np.broadcast_to(gone, (len(pairs), *there.shape))), pairs, there
+    for start, stop in pairwise(cuts):
+        part, middle = np.zeros((2, *pairs.space), bool)
+        part[start:stop] = True
+        middle[start + (stop - start) // 4 : stop - (stop - start) // 4] = True
+        gone = np.broadcast_to(part, (len(pairs), *part.shape))
+        gone = gone if pairs.missing is None else pairs.missing | gone
+        yield replace(pairs, missing=gone), pairs, middle
 
 
 def calibrate(
     cutter: Cutter, layer: Layer, noise: float, pairs: Pairs, seed: int
 ) -> np.ndarray | None:
-    """The matrix L with which members err as the model does, on what was held out.
+    """The matrix L with which the band of members holds nine in ten of the errors held out.
 
-    L Lᵀ is, but for a factor, the covariance of the one-step errors over the cells of a block. The
-    factor is not that of one step: what errors become counts, and many die out at once. Errors and
-    deviations of members are carried along a forecast, and in its later half both have one size.
-    None if nothing can be held out.
+    L Lᵀ is, but for a factor, the covariance of those errors over the cells of a block: which of
+    them last is decided by their form. None if nothing can be held out.
     """
-    fits, leverage = [], 0.0
+    fits, leverage, judged = [], 0.0, 0
     products = np.zeros((cutter.outputs, cutter.outputs))
-    identity, hidden = cutter.group.elements[0], layer.features.hidden
-    for learn, judge, there in parts(pairs, hidden):
+    identity = cutter.group.elements[0]
+    for learn, judge, there in parts(pairs):
+        if judged >= ENOUGH:
+            break
         moments = _fit(cutter, layer, learn)
         cut = [cutter.cut(judge, i, np.flatnonzero(there), identity) for i in range(len(judge))]
         rows = join(cut)
@@ -151,20 +149,26 @@ def calibrate(
         values, _ = readout.evaluate(layer.features, rows[0], rows[1])
         wrong = values @ weights - rows[2]
         products, leverage = products + wrong.T @ wrong, leverage + known.leverage(values)
-        fits.append((weights, known, judge, there))
-    if not fits:
+        judged += len(wrong)
+        fits.append((known, values, wrong))
+    if not leverage:
         return None
-    shape = _root(products / leverage)
-    ratios = []
-    for number, (weights, known, judge, there) in enumerate(fits):
-        deviations = known.draw(shape, DRAWS, seed + 1 + number)
-        for index in range(len(judge)):
-            one = judge[[index]]
-            stepper = make_stepper(cutter, layer, weights, one)
-            ratios.append(_carry(stepper, deviations, one, there))
-    # Growth differs from place to place by factors, so it is their logarithms that average.
-    ratios = [ratio for ratio in ratios if 0 < ratio < np.inf]
-    return shape * np.exp(np.mean(np.log(ratios))) if ratios else shape
+    shape, needed = _root(products / leverage), []
+    for number, (known, values, wrong) in enumerate(fits):
+        drawn = values @ known.draw(shape, DRAWS, seed + 1 + number)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.abs(wrong) / half_width(np.sqrt(np.mean(drawn**2, axis=0)), DRAWS)
+        needed.append(np.where(wrong == 0, 0.0, ratio).ravel())
+    return shape * np.quantile(np.concatenate(needed), INSIDE)
+
+
+def half_width(distance: np.ndarray, count: int) -> np.ndarray:
+    """The half-width of the band, from the root mean square distance of so many members.
+
+    Were the truth one more member, its distance over that of the others would follow Student's
+    distribution.
+    """
+    return float(scipy.stats.t.ppf((1 + INSIDE) / 2, count)) * distance
 
 
 def _fit(cutter: Cutter, layer: Layer, pairs: Pairs) -> lstsq.Moments:
@@ -174,25 +178,6 @@ def _fit(cutter: Cutter, layer: Layer, pairs: Pairs) -> lstsq.Moments:
     each = each if cutter.share else max(1, each // len(cutter.group))
     few = replace(cutter, windows=min(each, cutter.windows or each))
     return readout.absorb(lstsq.init(hidden, cutter.outputs), layer.features, few.rows(pairs))
-
-
-def _carry(stepper: Stepper, deviations: np.ndarray, pair: Pairs, there: np.ndarray) -> float:
-    """The size of an error relative to that of deviations, after they were carried along a while."""
-    before, after = pair.before[0], pair.after[0]
-    readouts = [stepper.readout, *(stepper.readout + deviation for deviation in deviations)]
-    with jax.enable_x64(True):
-        made, *moved = (
-            np.asarray(_step(_with(stepper, each), jnp.asarray(before))) for each in readouts
-        )
-    # Errors are those of the fit only where it has not learned; elsewhere there shall be none.
-    starts = [after, after + there * (made - after), *(after + there * (m - made) for m in moved)]
-    steps = int(np.clip(CELLS // before.size, 10, STEPS))
-    runs = forecast(stepper, np.stack(starts), steps, every=max(1, steps // 10))
-    length = min(len(run.states) for run in runs)
-    late = slice(length // 2, length)
-    squares = [np.sum((run.states[late] - runs[0].states[late]) ** 2) for run in runs[1:]]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return float(np.sqrt(squares[0] / np.mean(squares[1:])))
 
 
 def _with(stepper: Stepper, weights) -> Stepper:
@@ -251,11 +236,7 @@ def forecast_with_band(
     dtype: str = "float64",
     progress: Callable[[int, int], object] | None = None,
 ) -> list[Forecast]:
-    """Forecast a batch `(batch, channel, *space)` with its members, all in one compiled scan.
-
-    Were the truth one more member, its distance from the forecast over the root mean square of
-    theirs would follow Student's distribution: its quantile makes the band.
-    """
+    """Forecast a batch `(batch, channel, *space)` with its members, all in one compiled scan."""
     kept, count = steps // every, len(deviations)
     chunk = max(1, kept if progress is None else -(-kept // 25))
     readouts = np.concatenate([[stepper.readout], stepper.readout + deviations])
@@ -273,12 +254,13 @@ def forecast_with_band(
             if progress is not None:
                 progress(min(kept, done + now) * every, steps)
     made, outside, distance = (np.concatenate(each, axis=1) for each in zip(*parts, strict=True))
-    width = float(scipy.stats.t.ppf((1 + INSIDE) / 2, count))
     found = []
     for index in range(len(first)):
         plain = finish(made[index], outside[index], int(good[index]), kept * every, every)
         spread = distance[index][: len(plain.states)]
-        found.append(replace(plain, band=width * spread, expected_rse=_rse(plain.states, spread)))
+        found.append(
+            replace(plain, band=half_width(spread, count), expected_rse=_rse(plain.states, spread))
+        )
     return found
 
 
