@@ -180,7 +180,8 @@ def _fit(cutter: Cutter, layer: Layer, pairs: Pairs) -> lstsq.Moments:
     return readout.absorb(lstsq.init(hidden, cutter.outputs), layer.features, few.rows(pairs))
 
 
-def _with(stepper: Stepper, weights) -> Stepper:
+def with_readout(stepper: Stepper, weights) -> Stepper:
+    """The same stepper with another readout."""
     return eqx.tree_at(lambda s: s.readout, stepper, weights)
 
 
@@ -199,7 +200,7 @@ def _trajectory(stepper: Stepper, readouts, states, kept: int, every: int):
     """
 
     def advance(weights, state):
-        following = _with(stepper, weights)(state)
+        following = with_readout(stepper, weights)(state)
         fine = excess(stepper, following) <= MARGIN
         return jnp.where(fine, following, state), fine
 
