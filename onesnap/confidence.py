@@ -25,7 +25,7 @@ import scipy.stats
 from . import lstsq, readout
 from .orbits import answers, project
 from .readout import Layer
-from .rollout import MARGIN, Forecast, excess, finish
+from .rollout import MARGIN, Forecast, excess, finish, forecast
 from .rows import Cutter, Pairs, join
 from .stepper import Stepper
 from .symmetry import Group
@@ -36,6 +36,7 @@ FOLDS = 8  # parts of space or of the pairs, of which one is held out at a time
 HELD = 4  # pairs held out, at most
 ENOUGH = 1000  # windows to judge by, from which on no further part is held out
 SHARE, LEAST = 6, 8_000  # rows for each feature, and rows at least, of a fit to a part
+STEPS, CELLS = 100, 1_000_000  # of a comparison of forecasts; cells times steps
 DRAWS = 4  # members of a fit to a part
 
 
@@ -127,12 +128,14 @@ def parts(pairs: Pairs) -> Iterator[tuple[Pairs, Pairs, np.ndarray]]:
 
 
 def calibrate(
-    cutter: Cutter, layer: Layer, noise: float, pairs: Pairs, seed: int
+    model: Stepper, cutter: Cutter, layer: Layer, noise: float, pairs: Pairs, seed: int
 ) -> np.ndarray | None:
     """The matrix L with which the band of members holds nine in ten of the errors held out.
 
-    L Lᵀ is, but for a factor, the covariance of those errors over the cells of a block: which of
-    them last is decided by their form. None if nothing can be held out.
+    L Lᵀ is, but for a factor, the covariance of one-step errors over the cells of a block. The band
+    has to hold those errors, and what becomes of them: errors of one kind all the time add up to
+    more than those of members. There is no truth for that, but for fits to parts the model, which
+    knows more than they do, stands in for it. None if nothing can be held out.
     """
     fits, leverage, judged = [], 0.0, 0
     products = np.zeros((cutter.outputs, cutter.outputs))
@@ -150,16 +153,40 @@ def calibrate(
         wrong = values @ weights - rows[2]
         products, leverage = products + wrong.T @ wrong, leverage + known.leverage(values)
         judged += len(wrong)
-        fits.append((known, values, wrong))
+        fits.append((weights, known, values, wrong))
     if not leverage:
         return None
-    shape, needed = _root(products / leverage), []
-    for number, (known, values, wrong) in enumerate(fits):
-        drawn = values @ known.draw(shape, DRAWS, seed + 1 + number)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = np.abs(wrong) / half_width(np.sqrt(np.mean(drawn**2, axis=0)), DRAWS)
-        needed.append(np.where(wrong == 0, 0.0, ratio).ravel())
-    return shape * np.quantile(np.concatenate(needed), INSIDE)
+    shape, held, early, late = _root(products / leverage), [], [], []
+    for number, (weights, known, values, wrong) in enumerate(fits):
+        deviations = known.draw(shape, DRAWS, seed + 1 + number)
+        distance = np.sqrt(np.mean((values @ deviations) ** 2, axis=0))
+        held.append(_ratio(wrong, half_width(distance, DRAWS)))
+        for ratios, some in zip(
+            (early, late), _compare(model, weights, deviations, pairs), strict=True
+        ):
+            ratios.append(some)
+    held, early, late = (np.quantile(np.concatenate(some), INSIDE) for some in (held, early, late))
+    return shape * held * (late / early if 0 < early < np.inf and 0 < late < np.inf else 1.0)
+
+
+def _compare(model: Stepper, weights: np.ndarray, deviations: np.ndarray, pairs: Pairs):
+    """How far a fit to a part is from the model, in units of its band: after a step, and later."""
+    start = pairs.last.after
+    steps = int(np.clip(CELLS // start.size, 10, STEPS))
+    (made,) = forecast_with_band(with_readout(model, weights), deviations, start, steps)
+    (truth,) = forecast(model, start, steps)
+    count = min(len(made.states), len(truth.states))
+    apart = zip(
+        made.states[:count] - truth.states[:count], np.asarray(made.band)[:count], strict=True
+    )
+    ratios = [_ratio(gap, band) for gap, band in apart]
+    return np.concatenate(ratios[1:2] or ratios), np.concatenate(ratios[count // 2 :])
+
+
+def _ratio(errors: np.ndarray, band: np.ndarray) -> np.ndarray:
+    """Errors in units of the band; where there is no error any band will do."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(errors == 0, 0.0, np.abs(errors) / band).ravel()
 
 
 def half_width(distance: np.ndarray, count: int) -> np.ndarray:

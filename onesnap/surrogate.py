@@ -129,6 +129,7 @@ class Surrogate:
     steady_: bool
     noise_: float
     stepper_: Stepper
+    plain_: Stepper  # the same before averaging
     data_: dict[str, Any] | None
     sample_: Pairs  # some of the first pairs, on which members are calibrated
     shape_: tuple[float, np.ndarray | None]  # of the members, and the noise it was found with
@@ -392,6 +393,7 @@ class Surrogate:
                 f"{factor} times what trial forecasts needed that were fitted to fewer windows"
             )
         self.plan_ = replace(self.plan_, noise=noise, reasons=reasons)
+        self.plain_ = stepper
         self.stepper_ = stepper if self.averaging is None else average(stepper, self.averaging)
         self.__dict__.pop("members_", None)
 
@@ -400,8 +402,8 @@ class Surrogate:
         if "members_" not in self.__dict__:
             plan, layer = self.plan_, self.layer_
             if self.__dict__.get("shape_", (None,))[0] != plan.noise:
-                sample = self.cutter_, layer, plan.noise, self.sample_, plan.seed
-                self.shape_ = plan.noise, confidence.calibrate(*sample)
+                parts = self.cutter_, layer, plan.noise, self.sample_, plan.seed
+                self.shape_ = plan.noise, confidence.calibrate(self.plain_, *parts)
             self.members_ = confidence.draw(
                 layer, self.moments_, plan.noise, self.shape_[1], plan.seed, self.averaging
             )
