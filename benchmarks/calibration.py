@@ -5,8 +5,8 @@
 
 Coverage is the share of (place, time) up to the true valid time at which the truth lies inside the
 band of 90 %. Every figure is over random layers × starts on a trajectory that was not learned from;
-worst is the layer whose mean over its starts is farthest off. Writes calibration.json, a case at a time, and, with the case that it
-shows, docs/images/band.png.
+worst is the layer whose mean over its starts is farthest off. Results go to calibration.json, a case
+at a time, and with the first case docs/images/band.png is drawn.
 """
 
 from __future__ import annotations

@@ -166,7 +166,8 @@ def calibrate(
         ):
             ratios.append(some)
     held, early, late = (np.quantile(np.concatenate(some), INSIDE) for some in (held, early, late))
-    return shape * held * (late / early if 0 < early < np.inf and 0 < late < np.inf else 1.0)
+    # Errors that die out sooner than members do are still there after the first step.
+    return shape * held * (max(1.0, late / early) if early > 0 and late < np.inf else 1.0)
 
 
 def _compare(model: Stepper, weights: np.ndarray, deviations: np.ndarray, pairs: Pairs):
