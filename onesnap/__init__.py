@@ -10,7 +10,7 @@ The stages, in the order in which the data flows:
     readout    streaming least squares, noise averaged in         harmonics, lstsq, readout
     Surrogate  the estimator, and what it chooses by itself       choices, planning, tuning, surrogate
     Stepper    the learned map u -> u_next                        stepper
-    rollout    forecasts with a status                            rollout
+    rollout    forecasts with a status, and with an error band    rollout, confidence
     metrics    how good they are, and whether to trust them       metrics, trust
     files      models in safe files                               files
     bench      how fast it is, and what an error costs            bench/

@@ -22,6 +22,7 @@ from .windows import both_sides
 TRAIN, TEST, HIDDEN = 12000, 1000, 400  # size of a probe, at most
 PROBE_NOISE = 1e-5
 JUDGE = 0.3  # a probe with a larger error, relative to what a step changes, proves nothing
+WRONG = 0.02  # of what a step changes: an error that is worth a warning
 EXTENTS = {1: (2, 4, 6, 8, 10), 2: (1, 2, 3, 4, 6), 3: (1, 2)}
 NEAR = 4.0  # an extent with more than so many times the least error is not tried
 STRIDES = {1: 4, 2: 4, 3: 1}
@@ -223,6 +224,24 @@ def rank_extents(probe: Probe, stride: tuple[int, ...], mean: str) -> dict[int, 
     best = min(errors.values(), default=0.0)
     near = sorted(((error, e) for e, error in errors.items() if error <= NEAR * best))
     return {extent: error for error, extent in near} or {0: 0.0}
+
+
+def check_window(probe: Probe, extent, stride, mean: str) -> str | None:
+    """Words of warning if a time step reaches beyond the window."""
+    wider = tuple(reach + 2 for reach in extent)
+    if any(2 * e + s > n for e, s, n in zip(wider, stride, probe.pairs.space, strict=True)):
+        return None
+    with np.errstate(over="ignore", invalid="ignore"):
+        error, less = (probe.fit(probe.cutter(e, stride, mean)).error() for e in (extent, wider))
+        change = probe.change
+    # Written with "not" so that a NaN says nothing.
+    if not (error > WRONG * change and less < min(0.5 * error, JUDGE * change)):
+        return None
+    return (
+        f"the window is too small for the step: two cells more on each side bring a small model to "
+        f"{less / error:.2g} of its error; give an extent larger than "
+        f"{'×'.join(map(str, extent))}, or a smaller step"
+    )
 
 
 def find_position(probe: Probe, extent, stride, mean: str) -> tuple[int, str]:

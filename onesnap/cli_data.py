@@ -25,6 +25,7 @@ from .trust import trust
 from .views import film, finite, sketch, view
 
 Bars = Callable[[], AbstractContextManager[Any]]
+BAND = 4  # members of a forecast with a band
 LOOKED_AT = 16  # states from which `info` takes its ranges
 
 File = Annotated[Path, typer.Argument(help="Data: .npy, .npz, HDF5, NetCDF or Zarr.")]
@@ -186,21 +187,28 @@ def rollout(bars: Bars):
         start: Annotated[int, typer.Option(help="State to start from; -1 is the last one.")] = -1,
         trajectory: Which = 0,
         every: Annotated[int, typer.Option(min=1, help="Keep every so many states.")] = 1,
+        band: Annotated[bool, typer.Option("--band", help="Write the 90 % error band too.")] = False,
         field: FieldName = None,
         dims: Dims = None,
         force: Force = False,
     ) -> None:
         """Forecast from a state of a data file; a run that was stopped goes on where it was."""
         found = open_data(file, field=field, dims=dims)
-        with bars() as tell:
-            written, diverged = forecast_to_file(
+        with warnings.catch_warnings(record=True) as caught, bars() as tell:
+            warnings.simplefilter("always", UserWarning)
+            written, _ = forecast_to_file(
                 load(model), model, found, out,
                 steps=steps, start=start, trajectory=trajectory, every=every, force=force,
+                members=BAND if band else 0,
                 progress=lambda done, total: tell("forecast", done, total),
             )  # fmt: skip
         typer.echo(f"{out}: {written} states")
-        if diverged is not None:
-            typer.echo(f"onesnap: warning: the forecast diverged at step {diverged}", err=True)
+        if band:
+            until = open_data(out).attributes["valid_until"]
+            when = "to its end" if until is None else f"until step {until}"
+            typer.echo(f"expected to be valid (RSE up to 25 %) {when}")
+        for warning in caught:
+            typer.echo(f"onesnap: warning: {warning.message}", err=True)
 
     return command
 

@@ -27,6 +27,7 @@ Progress = Callable[[str, int, int], object]
 STAGES = ("simulate", "fit", "forecast", "compare", "pictures")
 FRAMES = 100  # states kept of fields in two or three dimensions, about
 ENOUGH = 50_000  # rows for the linear model, which has a few hundred weights
+MEMBERS = 4  # beside a forecast along a line; in the plane and in space they would take minutes
 UNSEEN = 4  # pairs from the middle of the truth, for the one-step errors
 
 
@@ -54,7 +55,8 @@ def run(
     with experiment.timed("fit"):
         _fit(experiment, pair, tell)
     with experiment.timed("forecast"):
-        _forecast(experiment, "model", experiment.model, lambda *of: tell("forecast", *of))
+        members = MEMBERS if system.dimension == 1 else 0
+        _forecast(experiment, "model", experiment.model, lambda *of: tell("forecast", *of), members)
     with experiment.timed("compare"):
         _compare(experiment, pair, tell)
     metrics = measure(experiment)
@@ -107,8 +109,13 @@ def _fit(experiment: Experiment, pair: np.ndarray, tell: Progress) -> None:
     tell("fit", 1, 1)
 
 
-def _forecast(experiment: Experiment, name: str, model: Surrogate, tell=None) -> None:
-    made = model.rollout(experiment.truth[0], experiment.steps, every=experiment.every, progress=tell)
+def _forecast(
+    experiment: Experiment, name: str, model: Surrogate, tell=None, members: int = 0
+) -> None:
+    settings = {"every": experiment.every, "members": members, "progress": tell}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # the page tells of a forecast that diverged
+        made = model.rollout(experiment.truth[0], experiment.steps, **settings)
     experiment.forecasts[name] = cast(Forecast, made)
 
 
@@ -181,6 +188,8 @@ def _write(experiment: Experiment, metrics: dict, out: Path, force: bool, tell: 
             "persistence": "persistence",
         }
         curves = {label: metrics["rse"][key] for key, label in labels.items()}
+        if metrics["expected"]:
+            curves["as it expected"] = metrics["expected"]["rse"]
         valid = metrics["valid_time"]["model"]
         drawn = plots.error_curve(experiment.times, curves, threshold=THRESHOLD, valid=valid)
         pictures["curve"] = plots.png(drawn)

@@ -73,6 +73,7 @@ def measure(experiment: Experiment) -> dict[str, Any]:
             name: valid_time(made.states, truth, experiment.dt, THRESHOLD)
             for name, made in experiment.forecasts.items()
         },
+        "expected": _expected(experiment),
         "resolution": experiment.dt,
         "diverged_at": {name: made.diverged_at for name, made in experiment.forecasts.items()},
         "left_range_at": experiment.forecasts["model"].left_range_at,
@@ -85,6 +86,22 @@ def measure(experiment: Experiment) -> dict[str, Any]:
         "warnings": experiment.warnings,
         "times": experiment.times,
         "rse": curves,
+    }
+
+
+def _expected(experiment: Experiment) -> dict[str, Any] | None:
+    """What the members beside the forecast say of it, and how much of the truth their band holds."""
+    made, truth = experiment.forecasts["model"], experiment.truth
+    if made.band is None or len(made.states) < 2:
+        return None
+    truth = truth[: len(made.states)]
+    valid = round(valid_time(made.states, truth, experiment.dt, THRESHOLD) / experiment.dt)
+    inside = np.abs(made.states - truth) <= made.band
+    until = made.valid_until
+    return {
+        "valid_time": None if until is None else until * experiment.system.dt,
+        "inside_band": float(inside[1 : max(2, valid + 1)].mean()),
+        "rse": made.expected_rse,
     }
 
 
@@ -139,6 +156,17 @@ def summary(metrics: dict[str, Any]) -> list[tuple[str, str, str]]:
         ),
         ("fit", f"{seconds['fit']:.1f} s", "one pair of states, all choices included"),
     ]
+    if expected := metrics["expected"]:
+        when, share = expected["valid_time"], expected["inside_band"]
+        rows.insert(
+            1,
+            (
+                "expected",
+                f"≥ {horizon:g}" if when is None else f"{when:.4g}",
+                f"valid time that the forecast said of itself; {share:.0%} of its errors up to the "
+                "true one lie in its band of 90 %",
+            ),
+        )
     if diverged is not None:
         when = f"t = {diverged * metrics['dt']:.4g}"
         rows.append(("diverged", when, f"step {diverged}; the forecast ends before it"))

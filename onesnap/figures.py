@@ -98,6 +98,7 @@ def encodings(truth, found: Mapping[str, Mapping[str, Any]], times, length: floa
                 strips[1 + 2 * place].text(middle, length / 2, "diverged", **words)
             curve = forecasts[label]["rse"]
             strips[-1].plot(times, curve, color=OTHERS[label], linewidth=1.8, label=label)
+        strips[-1].set_ylim(top=390)  # room for the legend
         strips[-1].legend(loc="upper right", ncols=2, **LEGEND)
     for axes in grid[:, 1:].ravel():
         axes.set_ylabel("")

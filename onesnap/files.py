@@ -95,11 +95,18 @@ def _decode(value: dict) -> Any:
 
 
 def save(
-    path, stepper: Stepper, params: dict, plan: Plan, data: dict | None = None, *, force: bool = False
+    path,
+    stepper: Stepper,
+    params: dict,
+    plan: Plan,
+    data: dict | None = None,
+    members: np.ndarray | None = None,
+    *,
+    force: bool = False,
 ) -> None:
-    """Write a model file."""
+    """Write a model file; `members` are deviations from the readout, `(member, hidden, outputs)`."""
     tensors = {name: _attribute(stepper, name) for name in TENSORS}
-    optional = {"features.basis": stepper.features.basis, "fill": stepper.fill}
+    optional = {"features.basis": stepper.features.basis, "fill": stepper.fill, "members": members}
     tensors |= {name: array for name, array in optional.items() if array is not None}
     settings = {
         "version": VERSION,
@@ -137,7 +144,7 @@ def _attribute(stepper: Stepper, name: str):
     return value
 
 
-def load(path) -> tuple[Stepper, dict, Plan, dict | None]:
+def load(path) -> tuple[Stepper, dict, Plan, dict | None, np.ndarray | None]:
     """Read a model file; anything that is not one is a ValueError that says so."""
     path = Path(path)
     if not path.is_file():
@@ -188,7 +195,7 @@ def _check_size(path: Path) -> None:
 
 
 def _check_tensors(tensors: dict[str, np.ndarray]) -> None:
-    expected = TENSORS | {"features.basis": 2, "fill": 1}
+    expected = TENSORS | {"features.basis": 2, "fill": 1, "members": 3}
     missing, extra = set(TENSORS) - set(tensors), set(tensors) - set(expected)
     if missing or extra:
         raise ValueError(f"arrays missing {sorted(missing)}, unknown {sorted(extra)}")
@@ -230,6 +237,7 @@ def _assemble(settings: dict, tensors: dict[str, np.ndarray]):
         "scaling.high": scaling.high.shape == scaling.low.shape and bool((ends[0] < ends[1]).all()),
         "context.fields": tensors["context.fields"].ndim in (1, 1 + dimension),
         "fill": "fill" not in tensors or (fields and tensors["fill"].shape == scaling.low.shape),
+        "members": "members" not in tensors or tensors["members"].shape[1:] == (hidden, outputs),
         "context.low": context.low.shape == context.high.shape == (known,),
     }
     wrong = [name for name, fine in sizes.items() if not fine]
@@ -242,4 +250,5 @@ def _assemble(settings: dict, tensors: dict[str, np.ndarray]):
     )
     plan = settings["plan"]
     plan = Plan(**plan | {name: tuple(plan[name]) for name in ("extent", "stride")})
-    return stepper, dict(settings["params"]), plan, _check_card(settings.get("data"))
+    card = _check_card(settings.get("data"))
+    return stepper, dict(settings["params"]), plan, card, tensors.get("members")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import importlib.metadata
+import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ import numpy as np
 
 from .data import Dataset, Field
 from .data.writing import Partial, check_name, write
+from .rollout import Forecast
 from .streaming import card, context_of
 from .surrogate import Surrogate
 
@@ -28,12 +31,14 @@ def forecast_to_file(
     start: int = -1,
     trajectory: int = 0,
     every: int = 1,
+    members: int = 0,
     force: bool = False,
     progress: Callable[[int, int], object] | None = None,
 ) -> tuple[int, int | None]:
     """Forecast from a state of a dataset; returns the number of states, and where it diverged.
 
-    The file says where it comes from: the digest of the model, the name of the data, the state.
+    The file says where it comes from: the digest of the model, the name of the data, the state. With
+    `members` it holds the band as well; such a forecast is made in one piece.
     """
     out = check_name(out, force)
     first, index = _initial(model, dataset, trajectory, start)
@@ -51,29 +56,58 @@ def forecast_to_file(
         "fields": known["fields"],
         "channels": [n for f in known["fields"] for n in Field(*f).channel_names(dataset.axes)],
     }
+    told = context_of(known, dataset, trajectory) if model.data_ else {}
+    labels = {**known, "dx": dataset.dx, "axes": dataset.axes}
+    times = (index + np.arange(1 + steps // every) * every) * (dataset.dt or known["dt"] or 1.0)
+    if members:
+        found = _quietly(model, first, steps, every, members=members, progress=progress, **told)
+        about |= {"members": members, "valid_until": found.valid_until, **_status(found)}
+        write(out, found.states, times[: len(found.states)], labels, about, found.band)
+        return _finish(found, len(found.states))
     mark = {**about, "state": hashlib.sha256(first.tobytes()).hexdigest()}
     partial = Partial(out, first.shape, mark)
     if not partial.done:
         partial.append(first[None])
-    told = context_of(known, dataset, trajectory) if model.data_ else {}
-    kept, diverged = 1 + steps // every, None
+    kept, found = 1 + steps // every, Forecast(first[None], every)
     piece = int(np.clip(PIECE // (8 * first.size), 1, 100))
-    while partial.done < kept and diverged is None:
+    while partial.done < kept and found.diverged_at is None:
         done = partial.done
         count = min(piece, kept - done)
-        result = model.rollout(partial.states()[-1], count * every, every, **told)
-        if result.diverged_at is not None:
-            diverged = (done - 1) * every + result.diverged_at
+        result = _quietly(model, partial.states()[-1], count * every, every, **told)
+        found = _later(found, result, (done - 1) * every)
         partial.append(result.states[1:])
         if progress is not None:
             progress(min(kept, done + count), kept)
     states = partial.states()[:kept]
-    about["diverged_at"] = diverged
-    step = dataset.dt or known["dt"] or 1.0
-    times = (index + np.arange(len(states)) * every) * step
-    write(out, states, times, {**known, "dx": dataset.dx, "axes": dataset.axes}, about)
+    write(out, states, times[: len(states)], labels, about | _status(found))
     partial.remove()
-    return len(states), diverged
+    return _finish(found, len(states))
+
+
+def _quietly(model: Surrogate, state, steps: int, every: int, **more) -> Any:
+    """A forecast, or a piece of one, whose warnings are given when all of it is known."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return model.rollout(state, steps, every, **more)
+
+
+def _later(found: Forecast, piece: Forecast, start: int) -> Forecast:
+    """The status of a forecast after a piece of it that starts at a step."""
+    left, diverged = found.left_range_at, piece.diverged_at
+    if left is None and piece.left_range_at is not None:
+        left = start + piece.left_range_at
+    diverged = None if diverged is None else start + diverged
+    return replace(found, left_range_at=left, diverged_at=diverged)
+
+
+def _status(found: Forecast) -> dict[str, Any]:
+    return {"diverged_at": found.diverged_at, "left_range_at": found.left_range_at}
+
+
+def _finish(found: Forecast, count: int) -> tuple[int, int | None]:
+    for words in found.warnings:
+        warnings.warn(words, stacklevel=3)
+    return count, found.diverged_at
 
 
 def _initial(model: Surrogate, dataset: Dataset, trajectory: int, start: int):

@@ -13,6 +13,7 @@ in closed form (see `readout`).
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -98,6 +99,25 @@ def solve(moments: Moments, penalty: np.ndarray | None = None) -> np.ndarray:
         system[:, :hidden], system[:, hidden:], cond=cut, lapack_driver="gelsy", check_finite=False
     )
     return readout
+
+
+@_one_thread
+def root(moments: Moments, penalty: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """The triangular R with Rᵀ R = ΦᵀΦ + P, its columns in the order that is returned beside it.
+
+    Directions that are lost in round-off are left out: R has as many rows as there are others.
+    """
+    hidden = moments.hidden
+    left = moments.factor[:hidden, :hidden]
+    if moments.solver == "normal":
+        left = _root(left if penalty is None else left + penalty)
+    elif penalty is not None:
+        left = np.concatenate([left, _root(penalty)])
+    found: Any = scipy.linalg.qr(left, mode="r", pivoting=True, check_finite=False)
+    factor, order = found
+    sizes = np.abs(np.diag(factor))
+    rank = int(np.sum(sizes > hidden * np.finfo(float).eps * sizes[0])) if sizes[0] else 0
+    return factor[:rank, :rank], order
 
 
 def _gram(rows: np.ndarray) -> np.ndarray:

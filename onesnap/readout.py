@@ -84,14 +84,21 @@ class Layer:
 
     def solve(self, totals: Totals, noise: float) -> np.ndarray:
         """The readout `(hidden, outputs)`, averaged over that noise."""
-        penalties = self._penalties(totals, noise)
-        readouts = [lstsq.solve(*each) for each in zip(totals, penalties, strict=True)]
+        penalties = self.penalties(totals, noise)
+        return self.combine([lstsq.solve(*each) for each in zip(totals, penalties, strict=True)])
+
+    def combine(self, readouts: Sequence[np.ndarray]) -> np.ndarray:
+        """One readout from that of each of the least-squares problems."""
         if self.symmetry is None:
             return readouts[0]
         # Equivariant but for round-off, which the projection removes.
         return project(synthesise(readouts, self.symmetry), self.symmetry, self.stride)
 
-    def _penalties(self, totals: Totals, noise: float) -> Sequence[np.ndarray | None]:
+    def split(self, values: np.ndarray) -> list[np.ndarray]:
+        """Features as each of the least-squares problems sees them."""
+        return [values] if self.symmetry is None else analyse(values, self.symmetry)
+
+    def penalties(self, totals: Totals, noise: float) -> Sequence[np.ndarray | None]:
         """What stands for the noise in each of the least-squares problems.
 
         Noise ε on the inputs moves the features by act'(·) ∘ (Wᵀ ε), so E|Θᵀ δφ|² = Θᵀ P Θ with

@@ -18,6 +18,7 @@ from .windows import AnyArray
 # A state counts as diverged once it is this many ranges of the training data away from them.
 MARGIN = 4.0
 REMEMBER = ("steps", "kept", "everything")
+THRESHOLD = 25.0  # percent of RSE up to which a forecast counts as valid
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,9 @@ class Forecast:
     or None; `states` ends before it. `left_range_at` is the first kept step at which a value lay
     outside the training range by more than a tenth of it: from there on the model extrapolates.
     `excess` tells, for each state but the first, by how many training ranges it lies outside.
+
+    With members, `band` is the half-width of the band around `states` that nine in ten errors are
+    expected in, of their shape, and `expected_rse` the expected RSE of each state in percent.
     """
 
     states: np.ndarray
@@ -35,6 +39,32 @@ class Forecast:
     diverged_at: int | None = None
     left_range_at: int | None = None
     excess: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    band: np.ndarray | None = None
+    expected_rse: np.ndarray | None = None
+
+    @property
+    def valid_until(self) -> int | None:
+        """The first kept step at which the RSE is expected to pass 25 %; None if it never does."""
+        if self.expected_rse is None:
+            raise ValueError("valid_until: the forecast has no members; give rollout(members=4)")
+        passed = np.flatnonzero(~(self.expected_rse <= THRESHOLD))
+        return int(passed[0]) * self.every if len(passed) else None
+
+    @property
+    def warnings(self) -> list[str]:
+        """What speaks against the forecast, in words; nothing if it is empty."""
+        found = []
+        if self.diverged_at is not None:
+            found.append(
+                f"the forecast diverged at step {self.diverged_at} and ends before; give more pairs "
+                "spread over time, a larger extent, or a smaller step"
+            )
+        if self.left_range_at is not None:
+            found.append(
+                f"the forecast leaves the training range at step {self.left_range_at}: from there "
+                "on the model extrapolates; give pairs spread over time"
+            )
+        return found
 
     @property
     def steps(self) -> np.ndarray:
@@ -142,11 +172,11 @@ def forecast(
                 progress(min(kept, done + count) * every, steps)
     whole, outside = np.concatenate(parts, axis=1), np.concatenate(outside, axis=1)
     return [
-        _finish(whole[i], outside[i], int(good[i]), kept * every, every) for i in range(len(whole))
+        finish(whole[i], outside[i], int(good[i]), kept * every, every) for i in range(len(whole))
     ]
 
 
-def _finish(states, outside, good: int, steps: int, every: int) -> Forecast:
+def finish(states, outside, good: int, steps: int, every: int) -> Forecast:
     """Cut what came after divergence."""
     kept = good // every
     left = np.flatnonzero(outside[:kept] > 0.1)

@@ -33,6 +33,12 @@ class Pairs:
     def __len__(self) -> int:
         return len(self.before)
 
+    def __getitem__(self, chosen) -> Pairs:
+        """Those of the pairs that a slice or an array of numbers chooses."""
+        missing = None if self.missing is None else self.missing[chosen]
+        before, after = self.before[chosen], self.after[chosen]
+        return Pairs(before, after, self.parameters[chosen], self.fields[chosen], missing)
+
     @property
     def last(self) -> Pairs:
         """The last pair, of those with the fewest missing values."""

@@ -14,8 +14,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from . import files, lstsq, readout
-from .choices import make_probe
+from . import confidence, files, lstsq, readout
+from .choices import check_window, make_probe
 from .data import Dataset
 from .data.gridded import from_labelled
 from .metrics import skill
@@ -39,6 +39,7 @@ from .tuning import endurance, make_stepper, trial_steps, tune
 from .windows import both_sides, check_grid
 
 CHECKPOINT_SECONDS = 30.0
+SAMPLE = 20  # pairs kept to calibrate members on
 
 _predict = jax.jit(lambda stepper, states: jax.vmap(stepper)(states))
 
@@ -128,7 +129,11 @@ class Surrogate:
     steady_: bool
     noise_: float
     stepper_: Stepper
+    plain_: Stepper  # the same before averaging
     data_: dict[str, Any] | None
+    sample_: Pairs  # some of the first pairs, on which members are calibrated
+    shape_: tuple[float, np.ndarray | None]  # of the members, and the noise it was found with
+    members_: np.ndarray | None
     left_out_: int  # windows of a dataset that touch missing values or reach over an edge
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -274,9 +279,14 @@ class Surrogate:
         *,
         parameters=None,
         fields=None,
+        members: int = 0,
         progress: Callable[[int, int], object] | None = None,
     ) -> Any:
         """Forecast `steps` steps and keep every `every`-th state, the initial one first.
+
+        With `members`, 2 to 8, as many others are forecast beside it, and the forecast comes with
+        a `band` that nine in ten errors lie in, its `expected_rse`, and the step `valid_until`.
+        A Python warning tells when a forecast diverges or leaves the training range.
 
         A batch of states `(batch, channel, *space)` gives a list of forecasts. An xarray DataArray
         without a time axis gives a DataArray with one, up to where the forecast diverged, if it did.
@@ -284,15 +294,24 @@ class Surrogate:
         if is_xarray(state):
             plain, wrap = from_labelled(state, self.data_)
             result = self.rollout(
-                plain, steps, every, parameters=parameters, fields=fields, progress=progress
-            )
+                plain, steps, every,
+                parameters=parameters, fields=fields, members=members, progress=progress,
+            )  # fmt: skip
             return wrap(result, every)
-        for name, value, least in (("steps", steps, 0), ("every", every, 1)):
+        for name, value, least in (("steps", steps, 0), ("every", every, 1), ("members", members, 0)):
             if not isinstance(value, int | np.integer) or value < least:
                 raise ValueError(f"{name}: expected an integer of at least {least}, got {value!r}")
         stepper = self.stepper_.bind(parameters, fields)
         states, single = self._states("state", state, stepper)
-        forecasts = forecast(stepper, states, steps, every, self.dtype, progress)
+        settings = states, steps, every, self.dtype, progress
+        if members:
+            forecasts = confidence.forecast_with_band(
+                stepper, confidence.pick(self._members(), members), *settings
+            )
+        else:
+            forecasts = forecast(stepper, *settings)
+        for words in dict.fromkeys(words for made in forecasts for words in made.warnings):
+            warnings.warn(words, stacklevel=2)
         if stepper.fill is not None:
             there = np.asarray(stepper.context.fields[-1]) > 0.5
             forecasts = [replace(f, states=np.where(there, f.states, np.nan)) for f in forecasts]
@@ -308,9 +327,16 @@ class Surrogate:
         """What was chosen, and why."""
         return str(self.plan_)
 
-    def save(self, path, *, force: bool = False) -> None:
-        """Write the model file; an existing file is kept unless `force`."""
-        files.save(path, self.stepper_, self.get_params(), self.plan_, self.data_, force=force)
+    def save(self, path, *, members: bool = False, force: bool = False) -> None:
+        """Write the model file; an existing file is kept unless `force`.
+
+        With `members` it can make forecasts with an error band later on; so it can if it has made
+        one before.
+        """
+        drawn = self._members() if members else self.__dict__.get("members_")
+        files.save(
+            path, self.stepper_, self.get_params(), self.plan_, self.data_, drawn, force=force
+        )
 
     def _prepare(self, pairs: Pairs, boundary: Any = "periodic", kinds: Any = "auto", fill=None):
         given = self.get_params()
@@ -322,8 +348,12 @@ class Surrogate:
         self.plan_, self.cutter_, self.layer_ = trial.plan, trial.cutter, trial.layer
         self.noise_, self.steady_ = trial.plan.noise, (trial.survived or 0) >= trial_steps(pairs)
         self.moments_ = self.layer_.start(self.cutter_.outputs, self.solver)
-        self.__dict__.pop("stepper_", None)
+        for name in ("stepper_", "members_", "shape_"):
+            self.__dict__.pop(name, None)
+        self.sample_ = pairs[np.unique(np.linspace(0, len(pairs) - 1, SAMPLE).round().astype(int))]
         self.data_ = None
+        if words := check_window(probe, self.plan_.extent, self.plan_.stride, self.plan_.mean):
+            warnings.warn(words, stacklevel=3)
 
     def _check_batch(self, pairs: Pairs) -> None:
         """Raise unless the pairs look like those that the model was prepared with."""
@@ -368,7 +398,21 @@ class Surrogate:
                 f"{factor} times what trial forecasts needed that were fitted to fewer windows"
             )
         self.plan_ = replace(self.plan_, noise=noise, reasons=reasons)
+        self.plain_ = stepper
         self.stepper_ = stepper if self.averaging is None else average(stepper, self.averaging)
+        self.__dict__.pop("members_", None)
+
+    def _members(self) -> np.ndarray | None:
+        """Deviations of members from the readout; drawn when they are first asked for."""
+        if "members_" not in self.__dict__:
+            plan, layer = self.plan_, self.layer_
+            if self.__dict__.get("shape_", (None,))[0] != plan.noise:
+                parts = self.cutter_, layer, plan.noise, self.sample_, plan.seed
+                self.shape_ = plan.noise, confidence.calibrate(self.plain_, *parts)
+            self.members_ = confidence.draw(
+                layer, self.moments_, plan.noise, self.shape_[1], plan.seed, self.averaging
+            )
+        return self.members_
 
     def _states(self, name: str, states, stepper: Stepper) -> tuple[np.ndarray, bool]:
         """A batch of states to start from, and whether a single one was given."""
@@ -387,10 +431,10 @@ class Surrogate:
 
 def load(path) -> Surrogate:
     """Read a model file that `Surrogate.save` wrote."""
-    stepper, params, plan, data = files.load(path)
+    stepper, params, plan, data, members = files.load(path)
     known = inspect.signature(Surrogate.__init__).parameters
     if unknown := set(params) - set(known):
         raise ValueError(f"{path}: holds settings that this onesnap does not know: {sorted(unknown)}")
     model = Surrogate(**params)
-    model.plan_, model.stepper_, model.data_ = plan, stepper, data
+    model.plan_, model.stepper_, model.data_, model.members_ = plan, stepper, data, members
     return model

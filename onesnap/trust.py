@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -171,7 +172,9 @@ def _linear(model: Surrogate, learned: Dataset, held: Dataset, more: int) -> flo
         hidden=0, extent=extent, stride=plan.stride, noise=1e-6, mean=plan.mean, context=0,
         symmetry=None, boundary=model.stepper_.boundary, windows=4000,
     )  # fmt: skip
-    simple.fit(learned, count=LINEAR_PAIRS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # it is not the model that is judged
+        simple.fit(learned, count=LINEAR_PAIRS)
     one = [_one_step(simple, held, index) for index in _chosen(held)]
     _, after, predicted = (np.concatenate([part[k] for part in one]) for k in range(3))
     wrong = predicted - after
@@ -185,7 +188,9 @@ def _valid(model: Surrogate, held: Dataset) -> tuple[int, int]:
         truth = held.states(index, 0, MOST_STEPS + 1)
         if not _whole(model, truth[:1])[0]:
             continue
-        forecast = model.rollout(truth[0], len(truth) - 1, **_context(model, held, index))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # the valid time says it all
+            forecast = model.rollout(truth[0], len(truth) - 1, **_context(model, held, index))
         truth = np.nan_to_num(truth)
         wrong = rse(np.nan_to_num(forecast.states), truth)
         passed = np.flatnonzero(~(wrong <= THRESHOLD))

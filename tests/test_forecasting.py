@@ -81,6 +81,29 @@ def test_a_forecast_is_the_same_in_every_format(folder, ending, monkeypatch):
     assert "valid time 5 of 5" in scored.stdout
 
 
+@pytest.mark.parametrize("ending", writing.FORMATS)
+def test_a_band_goes_into_the_file(folder, tmp_path, ending):
+    noisy = snap.open(folder / "data.hdf5")
+    model = snap.Surrogate(**STEP | {"hidden": 30, "noise": 1e-2}).fit(noisy, count=8)
+    model.save(tmp_path / "model")
+    out = tmp_path / f"out{ending}"
+    options = ("--steps", 4, "--start", 4, "--every", 2, "--band", "--out", out)
+    result = run("rollout", tmp_path / "model", folder / "data.hdf5", *options)
+    assert result.exit_code == 0, result.output
+    assert "expected to be valid" in result.stdout
+    expected = model.rollout(noisy.states(0)[4], 4, every=2, members=4)
+    found = snap.open(out)
+    assert found.names == noisy.names
+    np.testing.assert_allclose(found.states(), expected.states, atol=1e-12)
+    if ending == ".npz":
+        band = np.load(out)["band"]
+    else:
+        names = ",".join(f"{name}_band" for name in found.names)
+        band = snap.open(out, field=names).states()
+    np.testing.assert_allclose(band, expected.band, rtol=1e-6)
+    assert found.attributes["members"] == 4
+
+
 KILLED = """
 import sys, time, onesnap as snap
 from onesnap import forecasting

@@ -9,8 +9,8 @@ import onesnap
 
 STAGES = """
 symmetry solvers systems windows data scaling snapshots simulate features harmonics orbits rows lstsq
-readout stepper rollout metrics choices planning tuning files streaming surrogate trust forecasting
-paper published plots views figures report experiment demo_page demo reproduce bench
+readout stepper rollout metrics choices planning tuning confidence files streaming surrogate trust
+forecasting paper published plots views figures report experiment demo_page demo reproduce bench
 cli_data cli_bench cli __init__
 """
 ORDER = STAGES.split()

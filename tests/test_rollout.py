@@ -33,11 +33,13 @@ def test_every_kth_state_is_kept():
     np.testing.assert_array_equal(model.rollout(start, 0).states, start[None])
 
 
+@pytest.mark.filterwarnings("ignore:the forecast leaves the training range")
 @pytest.mark.parametrize("every", [1, 4])
 @pytest.mark.parametrize("progress", [None, lambda done, total: None])
 def test_a_diverging_forecast_ends_where_it_diverged(every, progress):
     model, start = growing(2.0), np.full((1, 16), 0.5)
-    forecast = model.rollout(start, 200, every=every, progress=progress)
+    with pytest.warns(UserWarning, match="the forecast diverged at step 5"):
+        forecast = model.rollout(start, 200, every=every, progress=progress)
     # The range is about (-1, 1), four more ranges reach to about ±9: 0.5 · 2⁵ = 16 is beyond.
     assert forecast.diverged_at == 5
     assert len(forecast.states) == 1 + 4 // every
@@ -45,6 +47,7 @@ def test_a_diverging_forecast_ends_where_it_diverged(every, progress):
     assert forecast.left_range_at == (2 if every == 1 else 4)
 
 
+@pytest.mark.filterwarnings("ignore:the forecast")
 def test_nan_never_appears():
     model = growing(1e200)
     forecast = model.rollout(np.full((1, 16), 0.5), 5)
@@ -53,6 +56,7 @@ def test_nan_never_appears():
     assert excess(model.stepper_, np.full((1, 16), np.nan)) == np.inf
 
 
+@pytest.mark.filterwarnings("ignore:the forecast")
 def test_members_of_a_batch_end_each_on_their_own():
     model = growing(2.0)
     calm, wild = model.rollout(np.stack([np.zeros((1, 16)), np.full((1, 16), 0.5)]), 20)
@@ -82,6 +86,7 @@ def test_the_second_call_compiles_nothing(caplog):
     assert "Compiling" not in caplog.text
 
 
+@pytest.mark.filterwarnings("ignore:the forecast")
 def test_a_forecast_cannot_run_away_within_its_margin():
     start = np.full((1, 16), 0.5)
     free, held = (growing(2.0, hidden=20, margin=margin) for margin in (None, 0.1))

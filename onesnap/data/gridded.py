@@ -82,6 +82,9 @@ def from_labelled(array, known: Mapping[str, Any] | None) -> tuple[np.ndarray, C
         kept = {name: value for name, value in ordered.coords.items() if name != "time"}
         status = {"diverged_at": -1 if forecast.diverged_at is None else forecast.diverged_at}
         dims = ("time", *ordered.dims)
+        if forecast.band is not None:
+            kept["band"] = (dims, forecast.band if channel else forecast.band[:, 0])
+            kept["expected_rse"] = ("time", forecast.expected_rse)
         return xarray.DataArray(states, {**times, **kept}, dims, array.name, array.attrs | status)
 
     return (state if channel else state[None]), label

@@ -77,11 +77,13 @@ class Partial:
         self.path.unlink(missing_ok=True)
 
 
-def write(path, states: np.ndarray, times: np.ndarray, known: Mapping[str, Any], about) -> None:
+def write(
+    path, states: np.ndarray, times: np.ndarray, known: Mapping[str, Any], about, band=None
+) -> None:
     """Write states in the format of the name's ending; an old file is replaced in the end.
 
     `known` is the card of the data (names, axes, spacing, units), `about` a mapping that is stored
-    as JSON beside the states.
+    as JSON beside the states, `band` the half-width of their error band.
     """
     path = Path(path)
     folder = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
@@ -91,13 +93,14 @@ def write(path, states: np.ndarray, times: np.ndarray, known: Mapping[str, Any],
             if path.suffix == ".npz":
                 step = float(np.diff(times).mean()) if len(times) > 1 else np.nan
                 with whole.open("wb") as stream:
-                    np.savez(stream, states=states, dt=step, onesnap=json.dumps(about))
+                    more = {} if band is None else {"band": band}
+                    np.savez(stream, states=states, dt=step, onesnap=json.dumps(about), **more)
             elif path.suffix == ".zarr":
-                _labelled(states, times, known, about).to_zarr(
+                _labelled(states, times, known, about, band).to_zarr(
                     whole, zarr_format=3, consolidated=False
                 )
             else:
-                _labelled(states, times, known, about).to_netcdf(whole, engine="h5netcdf")
+                _labelled(states, times, known, about, band).to_netcdf(whole, engine="h5netcdf")
         if path.is_dir():
             os.replace(path, folder / "old")  # a folder cannot be replaced while there is one
         os.replace(whole, path)
@@ -107,7 +110,7 @@ def write(path, states: np.ndarray, times: np.ndarray, known: Mapping[str, Any],
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _labelled(states: np.ndarray, times: np.ndarray, known: Mapping[str, Any], about):
+def _labelled(states: np.ndarray, times: np.ndarray, known: Mapping[str, Any], about, band):
     """An xarray Dataset: a variable for each channel, with coordinates and units."""
     import xarray
 
@@ -125,5 +128,7 @@ def _labelled(states: np.ndarray, times: np.ndarray, known: Mapping[str, Any], a
             )
             more = {"units": units} if units else {}
             variables[label] = (("time", *axes), states[:, channel], more)
+            if band is not None:
+                variables[f"{label}_band"] = (("time", *axes), band[:, channel], more)
             channel += 1
     return xarray.Dataset(variables, coordinates, {"onesnap": json.dumps(about)})
