@@ -139,6 +139,9 @@ def fit(bars: Bars):
         checkpoint: Annotated[
             Path | None, typer.Option(help="Keeps what was learned; a fit that was stopped goes on.")
         ] = None,
+        band: Annotated[
+            bool, typer.Option("--band", help="Prepare the model for `onesnap rollout --band`.")
+        ] = False,
         force: Force = False,
     ) -> None:
         """Learn from a data file, write the model, and report on data that was held out."""
@@ -159,7 +162,7 @@ def fit(bars: Bars):
                 checkpoint=checkpoint,
                 progress=lambda done, total: tell("fit", done, total),
             )
-            model.save(out, force=force)
+            model.save(out, members=band, force=force)
             tell("judge", 0, 1)
             report = trust(model, learned if held is None else held, learned)
             tell("judge", 1, 1)

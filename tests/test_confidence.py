@@ -94,7 +94,7 @@ def test_members_keep_a_conserved_mean():
 def test_members_survive_a_round_trip(averaging, tmp_path):
     states = waves(1)
     model = snap.Surrogate(**SETTINGS, symmetry=None, averaging=averaging).fit(states, bent(states))
-    model.save(tmp_path / "model")
+    model.save(tmp_path / "model", members=True)
     again = snap.load(tmp_path / "model")
     first, second = (m.rollout(states[0], 10, members=8) for m in (model, again))
     np.testing.assert_array_equal(first.band, second.band)

@@ -85,7 +85,7 @@ def test_a_forecast_is_the_same_in_every_format(folder, ending, monkeypatch):
 def test_a_band_goes_into_the_file(folder, tmp_path, ending):
     noisy = snap.open(folder / "data.hdf5")
     model = snap.Surrogate(**STEP | {"hidden": 30, "noise": 1e-2}).fit(noisy, count=8)
-    model.save(tmp_path / "model")
+    model.save(tmp_path / "model", members=True)
     out = tmp_path / f"out{ending}"
     options = ("--steps", 4, "--start", 4, "--every", 2, "--band", "--out", out)
     result = run("rollout", tmp_path / "model", folder / "data.hdf5", *options)
