@@ -98,6 +98,16 @@ def correlation(grams: Sequence[np.ndarray], group: Group) -> np.ndarray:
     return np.sum(parts, axis=0)
 
 
+def quotients(matrix: np.ndarray, group: Group) -> np.ndarray:
+    """The mean of a matrix `(element · unit, element · unit)` over all motions, as a correlation."""
+    size, number = len(group), {element: index for index, element in enumerate(group.elements)}
+    blocks = matrix.reshape(size, len(matrix) // size, size, -1)
+    total = np.zeros((size, *blocks.shape[1::2]))
+    for b, element in enumerate(group.elements):
+        total += blocks[[number[c.compose(element)] for c in group.elements], :, b]
+    return total / size
+
+
 def grams(kappa: np.ndarray, group: Group) -> list[np.ndarray]:
     """The inverse of `correlation`."""
     split = []

@@ -74,6 +74,22 @@ def project(readout: np.ndarray, group: Group, stride: Sequence[int]) -> np.ndar
     return (total / len(group)).reshape(readout.shape)
 
 
+def symmetrise(
+    variances: np.ndarray, directions: np.ndarray, group: Group, *around
+) -> tuple[np.ndarray, np.ndarray]:
+    """Principal window directions of all images of the windows; `around` as in `invariant`.
+
+    A sample of windows and one of moved windows differ, and noise that only nearly knows a symmetry
+    would spoil least squares that rely on it.
+    """
+    covariance = (directions * variances) @ directions.T
+    total = np.zeros_like(covariance)
+    for source, sign in zip(*_on_inputs(group, *around), strict=True):
+        total += covariance[np.ix_(source, source)] * np.outer(sign, sign)
+    values, columns = np.linalg.eigh(total / len(group))
+    return np.maximum(values[::-1], 0.0), columns[:, ::-1]
+
+
 def invariant(
     basis: np.ndarray, group: Group, extent: Sequence[int], stride: Sequence[int], extras: int = 0
 ) -> np.ndarray:

@@ -10,7 +10,7 @@ import numpy as np
 
 from . import lstsq
 from .features import Features
-from .harmonics import analyse, correlation, grams, irreducible, lift, synthesise
+from .harmonics import analyse, correlation, grams, irreducible, lift, quotients, synthesise
 from .orbits import project
 from .rows import Rows
 from .symmetry import Group
@@ -109,10 +109,9 @@ class Layer:
         if covariance is None:
             return [None] * len(totals)
         weights = self.features.cell_weights()
+        moved = weights.T @ covariance @ weights
         if self.symmetry is None:
-            return [(weights.T @ covariance @ weights) * totals[0].slopes]
-        units = self.features.hidden // len(self.symmetry)
-        first = self.symmetry.identity * units
-        moved = weights.T @ covariance @ weights[:, first : first + units]
+            return [moved * totals[0].slopes]
+        # Averaged over the group, or round-off in small noise would make the penalty indefinite.
         slopes = correlation([moments.slopes for moments in totals], self.symmetry)
-        return grams(moved.reshape(slopes.shape) * slopes, self.symmetry)
+        return grams(quotients(moved, self.symmetry) * slopes, self.symmetry)

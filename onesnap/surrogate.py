@@ -334,9 +334,7 @@ class Surrogate:
         one before.
         """
         drawn = self._members() if members else self.__dict__.get("members_")
-        files.save(
-            path, self.stepper_, self.get_params(), self.plan_, self.data_, drawn, force=force
-        )
+        files.save(path, self.stepper_, self.get_params(), self.plan_, self.data_, drawn, force=force)
 
     def _prepare(self, pairs: Pairs, boundary: Any = "periodic", kinds: Any = "auto", fill=None):
         given = self.get_params()

@@ -120,11 +120,6 @@ class Group:
         return all(a.compose(b) in members for a in members for b in members)
 
     @property
-    def identity(self) -> int:
-        """The number of the element that changes nothing."""
-        return self.elements.index(self.elements[0].compose(self.elements[0].inverse()))
-
-    @property
     def permutes_axes(self) -> bool:
         return any(e.axes != tuple(range(self.dimension)) for e in self.elements)
 

@@ -15,7 +15,7 @@ import numpy as np
 from . import choices, readout
 from .choices import Probe
 from .features import Context, draw
-from .orbits import images, invariant
+from .orbits import images, invariant, symmetrise
 from .planning import PLENTY, Plan
 from .readout import Layer
 from .rollout import forecast
@@ -220,6 +220,8 @@ def make_layer(plan: Plan, cutter: Cutter, pairs: Pairs) -> Layer:
     beside = plan.context * len(pairs.space) + pairs.parameters.shape[1]
     group, around = plan.symmetry, (plan.extent, plan.stride, pairs.fields.shape[1])
     units = plan.hidden // len(group) if plan.equivariant else plan.hidden
+    if plan.equivariant:
+        variances, directions = symmetrise(variances, directions, group, *around)
     basis = np.eye(len(variances)) if plan.rank is None else directions[:, : plan.rank]
     basis = invariant(basis, group, *around) if plan.equivariant else basis
     features = draw(len(variances), beside, units, plan.activation, plan.seed)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from onesnap.harmonics import analyse, correlation, grams, irreducible, work
-from onesnap.symmetry import Element, full, reflections, rotations, trivial
+from onesnap.symmetry import full, reflections, rotations, trivial
 
 GROUPS = [trivial(1), full(1), rotations(2), reflections(2), full(2), full(2, negation=True), full(3)]
 RANDOM = np.random.default_rng(0)
@@ -64,9 +64,3 @@ def test_gram_matrices_are_transforms_of_correlations(group):
 def test_the_square_saves_thirteen_sixteenths_of_the_work():
     assert work(full(2)) == 3 / 16
     assert work(trivial(2)) == 1
-
-
-def test_the_identity_is_found_wherever_it_stands():
-    group = full(2)
-    assert type(group)(group.elements[::-1]).identity == len(group) - 1
-    assert group.elements[group.identity] == Element((0, 1), (False, False))
