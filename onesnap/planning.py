@@ -20,7 +20,7 @@ from .windows import both_sides, check_grid, per_axis, surplus
 
 HIDDEN = 600  # features that a single pair along a line can feed
 MOST_HIDDEN = 4800
-WORK = 2.5e11  # rows times squared features, at most: some ten seconds of least squares
+WORK = 1.8e11  # rows times squared features, at most: some ten seconds of least squares
 STEP = 2e7  # blocks of a state times features, at most: some ten milliseconds a step
 PLENTY = 8  # windows for each feature, from which on symmetric copies teach little more
 
