@@ -84,6 +84,7 @@ def solve(moments: Moments, penalty: np.ndarray | None = None) -> np.ndarray:
     hidden, system = moments.hidden, moments.factor[: moments.hidden]
     cut = hidden * np.finfo(float).eps
     if moments.solver == "normal":
+        cut /= hidden  # of squared values: one that is nearly lost is still worth having
         system = system.copy()
         system[:, :hidden] += 0.0 if penalty is None else penalty
     else:

@@ -8,6 +8,7 @@ import onesnap
 from onesnap import cli, demo
 
 METRICS = {
+    "expected": None,
     "valid_time": {"model": 1.5},
     "horizon": 2.0,
     "threshold": 25.0,
