@@ -16,8 +16,11 @@ from onesnap.rows import make_pairs
 from onesnap.stepper import average
 from onesnap.symmetry import Group, full, reflections, rotations
 
-# Random states follow no law: windows of any size are too small for them.
-pytestmark = pytest.mark.filterwarnings("ignore:the window is too small")
+# Random states follow no law: windows of any size are too small for them, and forecasts diverge.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:the window is too small"),
+    pytest.mark.filterwarnings("ignore:the forecast diverged"),
+]
 
 
 @pytest.fixture(autouse=True)
