@@ -27,9 +27,8 @@ def irreducible(group: Group) -> tuple[np.ndarray, ...]:
     A random symmetric combination of left translations commutes with all right translations, and
     its eigenspaces are irreducible under them: d of them for each representation of dimension d.
     """
-    size, number = len(group), {element: index for index, element in enumerate(group.elements)}
-    product = np.array([[number[a.compose(b)] for b in group.elements] for a in group.elements])
-    inverse = [number[element.inverse()] for element in group.elements]
+    size, product = len(group), group.products
+    inverse = [group.elements.index(element.inverse()) for element in group.elements]
     random = np.random.default_rng(0).normal(size=size)
     mixture = np.zeros((size, size))
     for element in range(size):
@@ -100,11 +99,11 @@ def correlation(grams: Sequence[np.ndarray], group: Group) -> np.ndarray:
 
 def quotients(matrix: np.ndarray, group: Group) -> np.ndarray:
     """The mean of a matrix `(element · unit, element · unit)` over all motions, as a correlation."""
-    size, number = len(group), {element: index for index, element in enumerate(group.elements)}
+    size = len(group)
     blocks = matrix.reshape(size, len(matrix) // size, size, -1)
     total = np.zeros((size, *blocks.shape[1::2]))
-    for b, element in enumerate(group.elements):
-        total += blocks[[number[c.compose(element)] for c in group.elements], :, b]
+    for b in range(size):
+        total += blocks[group.products[:, b], :, b]
     return total / size
 
 

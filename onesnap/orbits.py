@@ -65,12 +65,10 @@ def project(readout: np.ndarray, group: Group, stride: Sequence[int]) -> np.ndar
     This is the average over the group: the image of unit (a, h) under g is unit (a g, h), so what
     it answers is added there. No least-squares fit to data that holds all images gets worse by it.
     """
-    number = {element: index for index, element in enumerate(group.elements)}
     back = answers(readout, group, stride).reshape(len(group), len(group), -1, readout.shape[1])
     total = np.zeros(back.shape[1:])
-    for g, element in enumerate(group.elements):
-        target = [number[a.compose(element)] for a in group.elements]
-        total[target] += back[g]
+    for g in range(len(group)):
+        total[group.products[:, g]] += back[g]
     return (total / len(group)).reshape(readout.shape)
 
 

@@ -119,6 +119,12 @@ class Group:
         members = set(self.elements)
         return all(a.compose(b) in members for a in members for b in members)
 
+    @cached_property
+    def products(self) -> np.ndarray:
+        """The number of the element a b, `(a, b)`; for a closed group."""
+        number = {element: index for index, element in enumerate(self.elements)}
+        return np.array([[number[a.compose(b)] for b in self.elements] for a in self.elements])
+
     @property
     def permutes_axes(self) -> bool:
         return any(e.axes != tuple(range(self.dimension)) for e in self.elements)
