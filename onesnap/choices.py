@@ -23,7 +23,7 @@ TRAIN, TEST, HIDDEN = 12000, 1000, 400  # size of a probe, at most
 PROBE_NOISE = 1e-5
 JUDGE = 0.3  # a probe with a larger error, relative to what a step changes, proves nothing
 WRONG = 0.02  # of what a step changes: an error that is worth a warning
-EXTENTS = {1: (2, 4, 6, 8, 10), 2: (1, 2, 3, 4, 6), 3: (1, 2)}
+EXTENTS = {1: (2, 4, 6, 8, 10, 13, 16, 20), 2: (1, 2, 3, 4, 6), 3: (1, 2)}
 NEAR = 4.0  # an extent with more than so many times the least error is not tried
 STRIDES = {1: 4, 2: 4, 3: 1}
 ROOMY = 24  # points an axis, from which on a stride need not divide the grid
@@ -60,7 +60,10 @@ class Probe:
         rows = join([cutter.cut(self.pairs, i, cells, identity) for i, cells in self.train])
         rows = _shift(rows, cutter) if shifted else rows
         hidden = min(HIDDEN, max(10, len(rows[0]) // 3))
-        features = draw(rows[0].shape[1], rows[1].shape[1], hidden, "squareplus", seed=0)
+        cells, context = rows[0].shape[1], rows[1].shape[1]
+        sides = [2 * r + s for r, s in zip(cutter.extent, cutter.stride, strict=True)]
+        window = (cells // math.prod(sides), *sides)
+        features = draw(cells, context, hidden, "squareplus", 0, window)
         layer = readout.Layer(features, *principal([rows]))
         totals = layer.absorb(layer.start(rows[2].shape[1]), [rows])
         return Fitted(self, cutter, features, layer.solve(totals, PROBE_NOISE), shifted)
@@ -179,7 +182,7 @@ def list_windows(
     if dimension == 1:
         # A probe has few features, which favours narrow windows.
         wider = [extent for extent in EXTENTS[1] if extent > near[0]]
-        listed = [(extent, None) for extent in dict.fromkeys([*near[:2], *wider[:2]])]
+        listed = [(extent, None) for extent in dict.fromkeys([*near[:2], *wider])]
     elif dimension == 2:
         listed = [(6, terms(5)), (4, terms(5)), (3, terms(8)), (2, terms(7))]
         listed += [(e, None) for e in near[:2]]

@@ -3,7 +3,7 @@
     φ(z) = act(z V W + b),   W and b uniform in ±1/√inputs,
 
 with z the scaled window, V an optional basis of principal window directions, and context values
-(position, parameters) as further inputs beside the window.
+(position, parameters) as further inputs beside the window. Local units fade away from a place.
 """
 
 from __future__ import annotations
@@ -45,6 +45,8 @@ ACTIVATIONS: dict[str, Callable] = {
     "tanh": jnp.tanh,
     "linear": lambda x: x,
 }
+WEIGHTS = ("local", "uniform")
+WIDTHS = {1: (2.0, 8.0), 2: (1.2, 5.0), 3: (1.2, 5.0)}  # of local units, in cells
 
 
 class Features(eqx.Module):
@@ -95,8 +97,14 @@ def draw(
     hidden: int,
     activation: str,
     seed: int,
+    window: Sequence[int] | None = None,
+    gain: float = 1.0,
 ) -> Features:
-    """Draw the random layer as the paper does; `hidden = 0` gives the linear window model."""
+    """Draw the random layer as the paper does; `hidden = 0` gives the linear window model.
+
+    With the shape `(channels, *sides)` of a window, units are local: the weights of each fade away
+    from a place in it. `gain` multiplies all weights of inputs.
+    """
     if activation not in ACTIVATIONS:
         raise ValueError(f"activation: expected one of {sorted(ACTIVATIONS)}, got {activation!r}")
     inputs = cells + context
@@ -104,9 +112,29 @@ def draw(
         return Features(None, np.eye(inputs, inputs + 1), np.eye(inputs + 1)[-1], "linear")
     random = np.random.default_rng(seed)
     bound = 1 / np.sqrt(inputs)
-    weights = random.uniform(-bound, bound, (inputs, hidden))
+    weights = gain * random.uniform(-bound, bound, (inputs, hidden))
     bias = random.uniform(-bound, bound, hidden)
+    if window is not None:
+        weights[:cells] *= _places(window, hidden, random)
     return Features(None, weights, bias, activation)
+
+
+def _places(window: Sequence[int], hidden: int, random: np.random.Generator) -> np.ndarray:
+    """How much of each window cell each unit sees: a bump of random centre and width.
+
+    Equations are local: nearby cells act on each other, and units that mix cells far apart are
+    spent on products that never occur. A bump keeps the mean square of the weights.
+    """
+    channels, *sides = window
+    low, high = np.log(WIDTHS[len(sides)])
+    widths = np.exp(random.uniform(low, high, hidden))
+    bumps = np.ones((1, hidden))
+    for side in sides:
+        centres = random.uniform(0, side - 1, hidden)
+        along = np.exp(-0.5 * ((np.arange(side)[:, None] - centres) / widths) ** 2)
+        bumps = (bumps[:, None] * along).reshape(-1, hidden)
+    bumps = np.tile(bumps, (channels, 1))
+    return bumps / np.sqrt(np.mean(bumps**2, axis=0))
 
 
 class Context(eqx.Module):

@@ -13,6 +13,8 @@ from typing import Any
 _COMMON = {
     "stride": 4,
     "activation": "softplus",
+    "weights": "uniform",
+    "gain": 1.0,
     "noise_form": "sampled",
     "solver": "normal",
     "rank": None,

@@ -10,7 +10,7 @@ import numpy as np
 
 from . import choices, lstsq
 from .choices import Probe
-from .features import ACTIVATIONS
+from .features import ACTIVATIONS, WEIGHTS
 from .harmonics import work
 from .readout import NOISE_FORMS
 from .rows import Pairs
@@ -20,7 +20,8 @@ from .windows import both_sides, check_grid, per_axis, surplus
 
 HIDDEN = 600  # features that a single pair along a line can feed
 MOST_HIDDEN = 4800
-WORK = 1.8e11  # rows times squared features, at most: some ten seconds of least squares
+# Rows times squared features, at most: a minute of least squares, in the plane half of it.
+WORK = {1: 6e11, 2: 1.8e11, 3: 1.8e11}
 STEP = 2e7  # blocks of a state times features, at most: some ten milliseconds a step
 PLENTY = 8  # windows for each feature, from which on symmetric copies teach little more
 
@@ -42,6 +43,8 @@ class Plan:
     mean: str
     seed: int
     reasons: Mapping[str, str]
+    weights: str = "uniform"  # as in the first model files
+    gain: float = 1.0
 
     def explain(self) -> list[tuple[str, str, str]]:
         """Rows of (setting, value, reason)."""
@@ -50,6 +53,7 @@ class Plan:
             "stride": "×".join(map(str, self.stride)),
             "hidden": str(self.hidden),
             "activation": self.activation,
+            "weights": f"{self.weights}, times {self.gain:g}",
             "noise": f"{self.noise:g} ({self.noise_form})" if self.noise else "none",
             "rank": "all cells" if self.rank is None else str(self.rank),
             "symmetry": f"{len(self.symmetry)} elements on {', '.join(self.symmetry.fields)}",
@@ -58,7 +62,8 @@ class Plan:
             "mean": self.mean,
             "seed": str(self.seed),
         }
-        return [(name, value, self.reasons.get(name, "as set")) for name, value in values.items()]
+        reasons = {"weights": self.reasons.get("gain", "as set"), **self.reasons}
+        return [(name, value, reasons.get(name, "as set")) for name, value in values.items()]
 
     def __str__(self) -> str:
         return "\n".join(f"{name:<13}{value:<28}{why}" for name, value, why in self.explain())
@@ -73,7 +78,8 @@ def check_settings(given: Mapping[str, Any]) -> None:
     """Raise at the first argument of a Surrogate that makes no sense, whatever the data."""
     named = {
         "activation": tuple(ACTIVATIONS),
-        "noise_form": NOISE_FORMS,
+        "weights": WEIGHTS,
+        "noise_form": ("auto", *NOISE_FORMS),
         "mean": ("auto", *MEANS),
         "solver": lstsq.SOLVERS,
         "dtype": ("float32", "float64"),
@@ -90,6 +96,9 @@ def check_settings(given: Mapping[str, Any]) -> None:
     noise = given["noise"]
     number = isinstance(noise, int | float | np.number) and bool(0 <= noise < np.inf)
     _expect("noise", noise, noise == "auto" or number, "a deviation of at least 0, or 'auto'")
+    gain = given["gain"]
+    number = isinstance(gain, int | float | np.number) and bool(0 < gain < np.inf)
+    _expect("gain", gain, gain == "auto" or number, "a number above 0, or 'auto'")
     fine = isinstance(given["equivariant"], bool | np.bool_)
     _expect("equivariant", given["equivariant"], fine, "True or False")
     margin = given["margin"]
@@ -110,7 +119,9 @@ def find_hidden(windows: int, group: Group, folded: bool, blocks: int) -> tuple[
     fed = min(HIDDEN, 0.6 * windows * elements)
     costs = {windows: 1.0, windows * elements: work(group) / elements if folded else 1.0}
     for rows, cost in costs.items():
-        fed = max(fed, min(rows / PLENTY, np.sqrt(WORK / rows / cost), STEP / blocks))
+        fed = max(
+            fed, min(rows / PLENTY, np.sqrt(WORK[group.dimension] / rows / cost), STEP / blocks)
+        )
     return int(np.clip(fed, 20, MOST_HIDDEN)), f"{windows} windows under {elements} symmetries"
 
 
@@ -207,8 +218,10 @@ def make_plans(given: Mapping[str, Any], pairs: Pairs, probe: Probe) -> list[Pla
         stride=stride,
         hidden=int(hidden),
         activation=given["activation"],
+        weights=given["weights"],
+        gain=float(settle("gain", given["gain"], lambda: (1.0, "that of the paper"))),
         noise=given["noise"] if given["noise"] == "auto" else float(given["noise"]),
-        noise_form=given["noise_form"],
+        noise_form="floor" if given["noise_form"] == "auto" else given["noise_form"],
         rank=None if given["rank"] == "auto" else given["rank"],
         symmetry=group,
         equivariant=bool(equivariant),

@@ -57,6 +57,8 @@ class Surrogate:
       number, or one an axis.
     - `hidden`: random features; 0 gives the linear window model.
     - `activation`: "squareplus", "softplus" (the paper's), "sin", "tanh", "linear".
+    - `weights`, `gain`: "local" units see a part of the window each, "uniform" ones all of it, as in
+      the paper; a factor on their weights.
     - `noise`, `noise_form`: deviation of noise on the inputs, in units of their range, that the
       readout has to tolerate. "floor" adds it in closed form where the windows vary less than
       that, "isotropic" in closed form everywhere, "sampled" draws it as the paper does.
@@ -85,8 +87,10 @@ class Surrogate:
         stride: Any = "auto",
         hidden: int | str = "auto",
         activation: str = "squareplus",
+        weights: str = "local",
+        gain: float | str = "auto",
         noise: float | str = "auto",
-        noise_form: str = "floor",
+        noise_form: str = "auto",
         rank: int | str | None = "auto",
         symmetry: Group | str | None = "auto",
         equivariant: bool = True,
@@ -105,6 +109,8 @@ class Surrogate:
         self.stride = stride
         self.hidden = hidden
         self.activation = activation
+        self.weights = weights
+        self.gain = gain
         self.noise = noise
         self.noise_form = noise_form
         self.rank = rank
@@ -344,7 +350,7 @@ class Surrogate:
         probe = make_probe(pairs, self.seed, both_sides(asked, len(pairs.space)), kinds, fill)
         trial = tune(make_plans(given, pairs, probe), given, pairs, probe)
         self.plan_, self.cutter_, self.layer_ = trial.plan, trial.cutter, trial.layer
-        self.noise_, self.steady_ = trial.plan.noise, (trial.survived or 0) >= trial_steps(pairs)
+        self.noise_, self.steady_ = trial.plan.noise, trial.survived >= trial_steps(pairs)
         self.moments_ = self.layer_.start(self.cutter_.outputs, self.solver)
         for name in ("stepper_", "members_", "shape_"):
             self.__dict__.pop(name, None)
@@ -378,11 +384,14 @@ class Surrogate:
     def _solve(self) -> None:
         """Solve for the readout; noise that was not given grows until a trial forecast is steady."""
         auto = self.noise == "auto" and self.noise_form != "sampled"
+        survived, enough = -1, trial_steps(self.last_) if auto else 0
         for factor in (1, 3, 10) if auto and self.steady_ else (1,):
-            noise = factor * self.noise_
-            weights = self.layer_.solve(self.moments_, noise)
-            stepper = make_stepper(self.cutter_, self.layer_, weights, self.last_)
-            if not auto or endurance(stepper, self.last_) >= trial_steps(self.last_):
+            weights = self.layer_.solve(self.moments_, factor * self.noise_)
+            tried = make_stepper(self.cutter_, self.layer_, weights, self.last_)
+            lasted = endurance(tried, self.last_) if auto else 0
+            if lasted > survived:
+                survived, stepper, noise = lasted, tried, factor * self.noise_
+            if survived >= enough:
                 break
         else:
             warnings.warn(
@@ -391,10 +400,11 @@ class Surrogate:
                 stacklevel=4,
             )
         reasons = dict(self.plan_.reasons)
-        if noise > self.noise_:
-            reasons["noise"] = (
-                f"{factor} times what trial forecasts needed that were fitted to fewer windows"
-            )
+        if survived < enough:
+            reasons["noise"] = f"none kept a trial forecast in range; this one {survived} steps"
+        elif noise > self.noise_:
+            times = noise / self.noise_
+            reasons["noise"] = f"{times:g} times what trials needed that were fitted to fewer windows"
         self.plan_ = replace(self.plan_, noise=noise, reasons=reasons)
         self.plain_ = stepper
         self.stepper_ = stepper if self.averaging is None else average(stepper, self.averaging)

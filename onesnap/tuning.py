@@ -28,6 +28,9 @@ NOISES = {  # tried in turn, in units of the range; trials in the plane and in s
     2: (1e-4, 3e-4, 1e-3, 1e-2, 3e-2),
     3: (1e-4, 1e-3, 1e-2, 3e-2),
 }
+ISOTROPIC = (1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3)  # as large as the errors of a step
+FIRST = {1: 4, 2: 6, 3: 2}  # plans tried at first, by dimension
+GAINS = {1: (1.0, 4.0), 2: (1.0,), 3: (1.0,)}
 PAPER_NOISE = 1e-4
 TRIAL_ROWS = 8_000
 TRIAL_SHARE = 6  # rows for each hidden unit of a trial, at least
@@ -77,13 +80,13 @@ def make_cutter(plan: Plan, given: Mapping[str, Any], pairs: Pairs, probe: Probe
 
 @dataclass(frozen=True)
 class Trial:
-    """A plan with everything settled, and how it did; `survived` is None before its forecast."""
+    """A plan with everything settled, and how it did; `survived` is negative before its forecast."""
 
     plan: Plan
     cutter: Cutter
     layer: Layer
     error: float = np.nan
-    survived: int | None = None
+    survived: int = -1
 
 
 @dataclass
@@ -115,6 +118,11 @@ class Candidate:
         reasons = {**self.plan.reasons, setting: reason}
         return replace(self, plan=replace(self.plan, reasons=reasons))
 
+    def everywhere(self) -> Candidate:
+        """The same with noise in all directions."""
+        plan, layer = (replace(part, noise_form="isotropic") for part in (self.plan, self.layer))
+        return replace(self, plan=plan, layer=layer, noises=list(ISOTROPIC))
+
     def calmer(self) -> list[Candidate]:
         """The same with the next noise, if there is one."""
         return [replace(self, noises=self.noises[1:])] if self.noises[1:] else []
@@ -123,12 +131,25 @@ class Candidate:
 def tune(plans: list[Plan], given: Mapping[str, Any], pairs: Pairs, probe: Probe) -> Trial:
     """Settle extent, rank and noise: the least held-out error with which a forecast is steady.
 
-    The candidate with the least error is tried first; one that fails goes back with more noise.
+    Plans beyond the first few are tried only if none of these is.
     """
     if len(plans) == 1 and plans[0].noise != "auto":
         cutter = make_cutter(plans[0], given, pairs, probe)
         return Trial(plans[0], cutter, make_layer(plans[0], cutter, pairs))
-    waiting = [_candidate(_small(plan, given), given, pairs, probe) for plan in plans]
+    first = FIRST[len(pairs.space)]
+    best = _best(plans[:first], given, pairs, probe)
+    if plans[first:] and best.survived < trial_steps(pairs):
+        others = _best(plans[first:], given, pairs, probe)
+        best = max(best, others, key=lambda trial: trial.survived)
+    return best
+
+
+def _best(plans: list[Plan], given: Mapping[str, Any], pairs: Pairs, probe: Probe) -> Trial:
+    """The best of some plans.
+
+    The candidate with the least error is tried first; one that fails goes back with more noise.
+    """
+    waiting = [_smallest(_small(plan, given), given, pairs, probe) for plan in plans]
     promising = SOUND * min(candidate.error for candidate in waiting)
     waiting = [
         _grown(candidate, plan.hidden, given, pairs, probe)
@@ -137,6 +158,8 @@ def tune(plans: list[Plan], given: Mapping[str, Any], pairs: Pairs, probe: Probe
         for candidate, plan in zip(waiting, plans, strict=True)
     ]
     least = {(c.plan.extent[0], c.plan.rank): c.error for c in waiting}
+    if len(pairs.space) == 1 and given["noise"] == given["noise_form"] == "auto":
+        waiting += [candidate.everywhere() for candidate in waiting]
     # What survives by flattening everything is no forecast: errors must be near the least one.
     enough, trials = SOUND * min(least.values()), []
     while waiting and not (trials and trials[-1].survived >= trial_steps(pairs)):
@@ -171,6 +194,15 @@ def _small(plan: Plan, given: Mapping[str, Any]) -> Plan:
     whole = len(plan.symmetry) if plan.equivariant else 1
     units = max(1, TRIAL_HIDDEN // whole) * whole
     return plan if given["hidden"] != "auto" else replace(plan, hidden=min(units, plan.hidden))
+
+
+def _smallest(plan: Plan, given: Mapping[str, Any], pairs: Pairs, probe: Probe) -> Candidate:
+    """The candidate of this plan with the gain of least held-out error."""
+    gains = GAINS[len(pairs.space)] if given["gain"] == "auto" and plan.hidden else (plan.gain,)
+    tried = [_candidate(replace(plan, gain=gain), given, pairs, probe) for gain in gains]
+    best = min(tried, key=lambda candidate: candidate.error)
+    listed = ", ".join(f"{c.plan.gain:g}: {c.error / best.error:.2g}" for c in tried)
+    return best.because("gain", f"error on unseen windows {listed}") if len(tried) > 1 else best
 
 
 def _grown(
@@ -225,7 +257,10 @@ def make_layer(plan: Plan, cutter: Cutter, pairs: Pairs) -> Layer:
         variances, directions = symmetrise(variances, directions, group, *around)
     basis = np.eye(len(variances)) if plan.rank is None else directions[:, : plan.rank]
     basis = invariant(basis, group, *around) if plan.equivariant else basis
-    features = draw(len(variances), beside, units, plan.activation, plan.seed)
+    sides = [2 * reach + step for reach, step in zip(plan.extent, plan.stride, strict=True)]
+    window = (pairs.before.shape[1] + pairs.fields.shape[1], *sides)
+    window = window if plan.weights == "local" else None
+    features = draw(len(variances), beside, units, plan.activation, plan.seed, window, plan.gain)
     features = features if plan.rank is None else features.reduce(basis)
     if plan.equivariant:
         features = images(features, cutter.scaling, group, *around)

@@ -17,6 +17,26 @@ def test_weights_and_biases_are_uniform_as_in_the_paper():
     assert not np.array_equal(features.weights, draw(30, 6, 2000, "softplus", 1).weights)
 
 
+@pytest.mark.parametrize("window", [(1, 40), (2, 12, 12), (1, 6, 6, 6)])
+def test_local_units_see_a_part_of_the_window_and_as_much_in_all(window):
+    cells, hidden = int(np.prod(window)), 500
+    plain, local = draw(cells, 3, hidden, "tanh", 0), draw(cells, 3, hidden, "tanh", 0, window, 2.0)
+    seen = local.weights[:cells] / (2.0 * plain.weights[:cells])
+    np.testing.assert_allclose(np.mean(seen**2, axis=0), 1.0)
+    np.testing.assert_allclose(local.weights[cells:], 2.0 * plain.weights[cells:])
+    np.testing.assert_array_equal(local.bias, plain.bias)
+    each = seen.reshape(*window, hidden)
+    np.testing.assert_allclose(each, np.broadcast_to(each[:1], each.shape))  # channels alike
+    # A bump: along each axis it falls away from where it is highest.
+    for unit in range(20):
+        bump = each[0, ..., unit]
+        top = np.unravel_index(np.argmax(bump), bump.shape)
+        for axis in range(bump.ndim):
+            line = bump[(*top[:axis], slice(None), *top[axis + 1 :])]
+            assert np.all(np.diff(line[top[axis] :]) < 0)
+            assert np.all(np.diff(line[: top[axis] + 1]) > 0)
+
+
 def test_a_basis_of_full_rank_changes_nothing():
     random = np.random.default_rng(0)
     basis = np.linalg.qr(random.normal(size=(8, 8)))[0]

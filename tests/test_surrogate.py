@@ -87,6 +87,8 @@ def test_bad_arrays_are_named(truth, change, message):
     [
         ({"activation": "relu"}, "activation: expected one of .*got 'relu'"),
         ({"noise_form": "pink"}, "noise_form: expected one of"),
+        ({"weights": "ortho"}, "weights: expected one of local, uniform, got 'ortho'"),
+        ({"gain": 0}, "gain: expected a number above 0, or 'auto', got 0"),
         ({"mean": "zero"}, "mean: expected one of"),
         ({"solver": "svd"}, "solver: expected one of"),
         ({"boundary": "solid"}, "boundary: expected periodic, wall, open or a number"),
