@@ -60,10 +60,7 @@ class Probe:
         rows = join([cutter.cut(self.pairs, i, cells, identity) for i, cells in self.train])
         rows = _shift(rows, cutter) if shifted else rows
         hidden = min(HIDDEN, max(10, len(rows[0]) // 3))
-        cells, context = rows[0].shape[1], rows[1].shape[1]
-        sides = [2 * r + s for r, s in zip(cutter.extent, cutter.stride, strict=True)]
-        window = (cells // math.prod(sides), *sides)
-        features = draw(cells, context, hidden, "squareplus", 0, window)
+        features = draw(rows[0].shape[1], rows[1].shape[1], hidden, "squareplus", seed=0)
         layer = readout.Layer(features, *principal([rows]))
         totals = layer.absorb(layer.start(rows[2].shape[1]), [rows])
         return Fitted(self, cutter, features, layer.solve(totals, PROBE_NOISE), shifted)

@@ -96,7 +96,7 @@ def test_members_survive_a_round_trip(averaging, tmp_path):
     model = snap.Surrogate(**SETTINGS, symmetry=None, averaging=averaging).fit(states, bent(states))
     model.save(tmp_path / "model", members=True)
     again = snap.load(tmp_path / "model")
-    first, second = (m.rollout(states[0], 10, members=8) for m in (model, again))
+    first, second = (m.rollout(states[0], 5, members=8) for m in (model, again))
     np.testing.assert_array_equal(first.band, second.band)
 
 
