@@ -14,7 +14,7 @@ bench: $(BASE)
 	$(BIN)/onesnap bench speed
 
 test: lint
-	$(BIN)/python -m pytest --cov --cov-report=term
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --cov --cov-report=term
 
 test-slow: $(STAMP)
 	$(BIN)/python -m pytest -m slow
