@@ -17,7 +17,7 @@ from .features import Context, Features, draw
 from .rows import Cutter, Pairs, Rows, join, principal
 from .scaling import Scaling, range_of, widen
 from .symmetry import Element, Group, full, trivial
-from .windows import both_sides
+from .windows import both_sides, window_sides
 
 TRAIN, TEST, HIDDEN = 12000, 1000, 400  # size of a probe, at most
 PROBE_NOISE = 1e-5
@@ -90,7 +90,7 @@ def _shift(rows: Rows, cutter: Cutter) -> Rows:
     cells, context, targets = rows
     scaling, count = cutter.scaling, len(cells)
     channels = len(scaling.low)
-    side = int(np.prod([2 * r + s for r, s in zip(cutter.extent, cutter.stride, strict=True)]))
+    side = math.prod(window_sides(cutter.extent, cutter.stride))
     # Context fields stand behind the channels of the state and keep their means.
     inside = side * channels
     state = cells[:, :inside].reshape(count, channels, -1)

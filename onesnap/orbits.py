@@ -14,6 +14,7 @@ import numpy as np
 from .features import Features
 from .scaling import Scaling
 from .symmetry import Group
+from .windows import window_sides
 
 
 def images(
@@ -109,7 +110,7 @@ def _on_inputs(group: Group, extent: Sequence[int], stride: Sequence[int], extra
 
     Context fields move with the cells, but a sign of the state is not theirs.
     """
-    sides = [2 * reach + step for reach, step in zip(extent, stride, strict=True)]
+    sides = window_sides(extent, stride)
     inside = Group(group.elements, (*group.fields, *("scalar",) * extras))
     source, sign = inside.on_windows((group.channels + extras, *sides))
     sign = sign.astype(np.float64)

@@ -22,6 +22,7 @@ from .rollout import forecast
 from .rows import Cutter, Pairs, join, principal
 from .scaling import Scaling, widen
 from .stepper import Stepper
+from .windows import window_sides
 
 NOISES = {  # tried in turn, in units of the range; trials in the plane and in space cost more
     1: (1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2),
@@ -149,7 +150,7 @@ def _best(plans: list[Plan], given: Mapping[str, Any], pairs: Pairs, probe: Prob
 
     The candidate with the least error is tried first; one that fails goes back with more noise.
     """
-    waiting = [_smallest(_small(plan, given), given, pairs, probe) for plan in plans]
+    waiting = [_with_gain(_small(plan, given), given, pairs, probe) for plan in plans]
     promising = SOUND * min(candidate.error for candidate in waiting)
     waiting = [
         _grown(candidate, plan.hidden, given, pairs, probe)
@@ -196,7 +197,7 @@ def _small(plan: Plan, given: Mapping[str, Any]) -> Plan:
     return plan if given["hidden"] != "auto" else replace(plan, hidden=min(units, plan.hidden))
 
 
-def _smallest(plan: Plan, given: Mapping[str, Any], pairs: Pairs, probe: Probe) -> Candidate:
+def _with_gain(plan: Plan, given: Mapping[str, Any], pairs: Pairs, probe: Probe) -> Candidate:
     """The candidate of this plan with the gain of least held-out error."""
     gains = GAINS[len(pairs.space)] if given["gain"] == "auto" and plan.hidden else (plan.gain,)
     tried = [_candidate(replace(plan, gain=gain), given, pairs, probe) for gain in gains]
@@ -257,9 +258,8 @@ def make_layer(plan: Plan, cutter: Cutter, pairs: Pairs) -> Layer:
         variances, directions = symmetrise(variances, directions, group, *around)
     basis = np.eye(len(variances)) if plan.rank is None else directions[:, : plan.rank]
     basis = invariant(basis, group, *around) if plan.equivariant else basis
-    sides = [2 * reach + step for reach, step in zip(plan.extent, plan.stride, strict=True)]
-    window = (pairs.before.shape[1] + pairs.fields.shape[1], *sides)
-    window = window if plan.weights == "local" else None
+    channels = pairs.before.shape[1] + pairs.fields.shape[1]
+    window = (channels, *window_sides(plan.extent, plan.stride)) if plan.weights == "local" else None
     features = draw(len(variances), beside, units, plan.activation, plan.seed, window, plan.gain)
     features = features if plan.rank is None else features.reduce(basis)
     if plan.equivariant:

@@ -59,6 +59,11 @@ def per_axis(name: str, value: Any, dimension: int, least: int) -> tuple[int, ..
     return tuple(int(v) for v in values)
 
 
+def window_sides(extent: Sequence[int], stride: Sequence[int]) -> tuple[int, ...]:
+    """Cells along each axis of a window: a block, and what is seen on both sides of it."""
+    return tuple(2 * reach + step for reach, step in zip(extent, stride, strict=True))
+
+
 def check_grid(space: Sequence[int], extent: Sequence[int], stride: Sequence[int]) -> None:
     """Raise unless a window of this size fits into a grid of this shape."""
     for axis, (points, reach, step) in enumerate(zip(space, extent, stride, strict=True)):
@@ -168,6 +173,6 @@ def every(padded: np.ndarray, extent: Sequence[int], stride: Sequence[int]) -> n
     field is padded by `extent` cells, and by `stride - 1` more behind.
     """
     axes = tuple(range(1, padded.ndim))
-    sides = tuple(2 * r + s for r, s in zip(extent, stride, strict=True))
+    sides = window_sides(extent, stride)
     view = np.lib.stride_tricks.sliding_window_view(padded, sides, axes)
     return np.moveaxis(view, 0, len(axes))
