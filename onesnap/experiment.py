@@ -41,11 +41,6 @@ class Experiment:
         return self.every * self.system.dt
 
     @property
-    def dtype(self) -> str:
-        """Single precision halves the time on large grids, and costs digits that only lines need."""
-        return "float64" if self.system.dimension == 1 else "float32"
-
-    @property
     def times(self) -> np.ndarray:
         """The time of each kept state; zero is the later state of the training pair."""
         return self.dt * np.arange(len(self.truth))

@@ -35,7 +35,7 @@ from .streaming import (
     save_checkpoint,
 )
 from .symmetry import Group
-from .tuning import endurance, make_stepper, trial_steps, tune
+from .tuning import Endurance, endurance, make_stepper, tune
 from .windows import both_sides, check_grid
 
 CHECKPOINT_SECONDS = 30.0
@@ -350,7 +350,7 @@ class Surrogate:
         probe = make_probe(pairs, self.seed, both_sides(asked, len(pairs.space)), kinds, fill)
         trial = tune(make_plans(given, pairs, probe), given, pairs, probe)
         self.plan_, self.cutter_, self.layer_ = trial.plan, trial.cutter, trial.layer
-        self.noise_, self.steady_ = trial.plan.noise, trial.survived >= trial_steps(pairs)
+        self.noise_, self.steady_ = trial.plan.noise, trial.steady
         self.moments_ = self.layer_.start(self.cutter_.outputs, self.solver)
         for name in ("stepper_", "members_", "shape_"):
             self.__dict__.pop(name, None)
@@ -384,14 +384,16 @@ class Surrogate:
     def _solve(self) -> None:
         """Solve for the readout; noise that was not given grows until a trial forecast is steady."""
         auto = self.noise == "auto" and self.noise_form != "sampled"
-        survived, enough = -1, trial_steps(self.last_) if auto else 0
+        survived = Endurance(-1)
         for factor in (1, 3, 10) if auto and self.steady_ else (1,):
             weights = self.layer_.solve(self.moments_, factor * self.noise_)
             tried = make_stepper(self.cutter_, self.layer_, weights, self.last_)
-            lasted = endurance(tried, self.last_) if auto else 0
-            if lasted > survived:
+            lasted = Endurance()
+            if auto:
+                lasted = endurance(tried, self.last_, self.plan_.symmetry, self.dtype)
+            if lasted.lasted > survived.lasted:
                 survived, stepper, noise = lasted, tried, factor * self.noise_
-            if survived >= enough:
+            if survived.steady or not auto:
                 break
         else:
             warnings.warn(
@@ -400,8 +402,10 @@ class Surrogate:
                 stacklevel=4,
             )
         reasons = dict(self.plan_.reasons)
-        if survived < enough:
-            reasons["noise"] = f"none kept a trial forecast in range; this one {survived} steps"
+        if auto and not survived.steady:
+            reasons["noise"] = (
+                f"none kept a trial forecast in range; this one {survived.lasted} steps"
+            )
         elif noise > self.noise_:
             times = noise / self.noise_
             reasons["noise"] = f"{times:g} times what trials needed that were fitted to fewer windows"

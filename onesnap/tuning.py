@@ -15,6 +15,7 @@ import numpy as np
 from . import choices, readout
 from .choices import Probe
 from .features import Context, draw
+from .metrics import roughness
 from .orbits import images, invariant, symmetrise
 from .planning import PLENTY, Plan
 from .readout import Layer
@@ -22,7 +23,8 @@ from .rollout import forecast
 from .rows import Cutter, Pairs, join, principal
 from .scaling import Scaling, widen
 from .stepper import Stepper
-from .windows import window_sides
+from .symmetry import Element, Group
+from .windows import both_sides, window_sides
 
 NOISES = {  # tried in turn, in units of the range; trials in the plane and in space cost more
     1: (1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2),
@@ -31,16 +33,22 @@ NOISES = {  # tried in turn, in units of the range; trials in the plane and in s
 }
 ISOTROPIC = (1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3)  # as large as the errors of a step
 FIRST = {1: 4, 2: 6, 3: 2}  # plans tried at first, by dimension
+ABOVE = 1.5  # times the deviation of the last direction kept, at least, has noise to be
 GAINS = {1: (1.0, 4.0), 2: (1.0,), 3: (1.0,)}
 PAPER_NOISE = 1e-4
 TRIAL_ROWS = 8_000
 TRIAL_SHARE = 6  # rows for each hidden unit of a trial, at least
 TRIAL_HIDDEN = 600  # units that a trial starts with
-TRIAL_CELLS = 8_000_000  # cells times steps of a trial forecast, unless that is under 50 steps
+TRIAL_CELLS = 20_000_000  # cells times steps of a trial forecast, unless that is under 200 steps
+TRIAL_SIDE = {1: 0, 2: 96, 3: 32}  # points an axis of a mirrored corner to start trials from
 PAYS = 0.8  # of the held-out error that twice the units have to reach
 SOUND = 20.0  # times the least held-out error that a trial may have to be chosen
 KICK = 3e-3  # of the range, on every cell of the state that a trial forecast starts from
-STEADY = 0.3  # by how many ranges a trial forecast may leave the training range
+STEADY = 0.3  # by how many ranges a trial forecast may leave the training range, if it gets rougher
+FAR = 1.0  # by how many in any case
+ROUGHER = 1.2  # times the roughness of the training state: growth at the scale of the grid
+AFTER = 30  # steps for which a trial has to last after it has left the range
+RAGGED = 3.0  # times the roughness of the kicked state, wherever its values are
 
 
 def make_cutter(plan: Plan, given: Mapping[str, Any], pairs: Pairs, probe: Probe) -> Cutter:
@@ -80,14 +88,30 @@ def make_cutter(plan: Plan, given: Mapping[str, Any], pairs: Pairs, probe: Probe
 
 
 @dataclass(frozen=True)
+class Endurance:
+    """For how many steps a trial forecast lasted, of those asked for."""
+
+    lasted: int = 0
+    asked: int = 0
+
+    @property
+    def steady(self) -> bool:
+        return 0 < self.asked <= self.lasted
+
+
+@dataclass(frozen=True)
 class Trial:
-    """A plan with everything settled, and how it did; `survived` is negative before its forecast."""
+    """A plan with everything settled, and how it did."""
 
     plan: Plan
     cutter: Cutter
     layer: Layer
     error: float = np.nan
-    survived: int = -1
+    survived: Endurance = Endurance()
+
+    @property
+    def steady(self) -> bool:
+        return self.survived.steady
 
 
 @dataclass
@@ -108,9 +132,10 @@ class Candidate:
         self.readout = self.layer.solve(self.totals, self.noises[0])
         self.error = float(np.sqrt(np.mean((self.values @ self.readout - self.targets) ** 2)))
 
-    def run(self, pairs: Pairs) -> Trial:
+    def run(self, pairs: Pairs, dtype: str) -> Trial:
         """Forecast with the present noise."""
-        survived = endurance(make_stepper(self.cutter, self.layer, self.readout, pairs), pairs)
+        stepper = make_stepper(self.cutter, self.layer, self.readout, pairs)
+        survived = endurance(stepper, pairs, self.plan.symmetry, dtype)
         plan = replace(self.plan, noise=self.noises[0])
         return Trial(plan, self.cutter, self.layer, self.error, survived)
 
@@ -139,9 +164,9 @@ def tune(plans: list[Plan], given: Mapping[str, Any], pairs: Pairs, probe: Probe
         return Trial(plans[0], cutter, make_layer(plans[0], cutter, pairs))
     first = FIRST[len(pairs.space)]
     best = _best(plans[:first], given, pairs, probe)
-    if plans[first:] and best.survived < trial_steps(pairs):
+    if plans[first:] and not best.steady:
         others = _best(plans[first:], given, pairs, probe)
-        best = max(best, others, key=lambda trial: trial.survived)
+        best = max(best, others, key=lambda trial: trial.survived.lasted)
     return best
 
 
@@ -163,14 +188,14 @@ def _best(plans: list[Plan], given: Mapping[str, Any], pairs: Pairs, probe: Prob
         waiting += [candidate.everywhere() for candidate in waiting]
     # What survives by flattening everything is no forecast: errors must be near the least one.
     enough, trials = SOUND * min(least.values()), []
-    while waiting and not (trials and trials[-1].survived >= trial_steps(pairs)):
+    while waiting and not (trials and trials[-1].steady):
         candidate = min(waiting, key=lambda c: c.error)
         waiting.remove(candidate)
         if trials and candidate.error > enough:
             break
-        trials.append(candidate.run(pairs))
+        trials.append(candidate.run(pairs, given["dtype"]))
         waiting += candidate.calmer()
-    best = min(trials, key=lambda trial: (-trial.survived, trial.error))
+    best = min(trials, key=lambda trial: (-trial.survived.lasted, trial.error))
     reasons = dict(best.plan.reasons)
     if len(plans) > 1:
         base = min(least.values())
@@ -184,8 +209,8 @@ def _best(plans: list[Plan], given: Mapping[str, Any], pairs: Pairs, probe: Prob
     if best.plan.noise_form != "sampled" and given["noise"] == "auto":
         reasons["noise"] = (
             "the least tried with which a trial forecast stays in range"
-            if best.survived >= trial_steps(pairs)
-            else f"none kept a trial forecast in range; with this one it lasts {best.survived} steps"
+            if best.steady
+            else f"none kept a trial forecast in range; this one {best.survived.lasted} steps"
         )
     return replace(best, plan=replace(best.plan, reasons=reasons))
 
@@ -228,6 +253,11 @@ def _candidate(plan: Plan, given: Mapping[str, Any], pairs: Pairs, probe: Probe)
         plan = replace(plan, reasons={**plan.reasons, "noise": "the paper's"})
     cutter = make_cutter(replace(plan, noise=noises[0]), given, pairs, probe)
     layer = make_layer(plan, cutter, pairs)
+    if plan.noise == "auto" and plan.noise_form == "floor" and layer.features.basis is not None:
+        # Noise below what the last direction kept varies by does nothing: one such is enough.
+        last = np.sqrt(layer.variances[layer.features.basis.shape[1] - 1])
+        above = [noise for noise in noises[1:] if noise > ABOVE * last]
+        noises = [noises[0], *(above or [2 * ABOVE * float(last)])]
     total = max(TRIAL_ROWS / len(cutter.elements), TRIAL_SHARE * plan.hidden / len(plan.symmetry))
     share = max(1, int(total / len(probe.train)))
     rows = join(
@@ -285,21 +315,56 @@ def make_stepper(cutter: Cutter, layer: Layer, weights: np.ndarray, pairs: Pairs
     )
 
 
-def trial_steps(pairs: Pairs) -> int:
-    """How long a trial forecast is: long on small grids, bounded in cost on large ones."""
-    return int(np.clip(TRIAL_CELLS / pairs.before[0].size, 50, 2000)) // 10 * 10
+def endurance(stepper: Stepper, pairs: Pairs, group: Group, dtype: str = "float64") -> Endurance:
+    """For how many steps a forecast from the last state neither diverges nor wanders off.
 
-
-def endurance(stepper: Stepper, pairs: Pairs) -> int:
-    """For how many steps a forecast from the last state neither diverges nor wanders off."""
-    steps = trial_steps(pairs)
+    In the precision of the forecasts to come: round-off of large readouts is a kick at every step.
+    """
+    last = pairs.after[-1]
+    start = mirrored(stepper, last, group)
+    steps = int(np.clip(TRIAL_CELLS / start.size, 200, 2000)) // 10 * 10
     # Without the net of a margin: what would fall into it is not steady.
     stepper = replace(stepper, scaling=replace(stepper.scaling, margin=None))
     # Kicked in all directions at once: what grows is seen sooner than from the model's own errors.
     width = (stepper.scaling.high - stepper.scaling.low).reshape(-1, *(1,) * len(pairs.space))
-    kick = np.random.default_rng(0).normal(0.0, KICK, pairs.after[-1].shape) * width
-    trial = forecast(stepper, pairs.after[-1:] + kick, steps, every=10)[0]
-    outside = np.flatnonzero(trial.excess > STEADY)
-    if len(outside):
-        return 10 * int(outside[0] + 1)
-    return steps if trial.diverged_at is None else trial.diverged_at
+    kick = np.random.default_rng(0).normal(0.0, KICK, start.shape) * width
+    trial = forecast(stepper, (start + kick)[None], steps, every=10, dtype=dtype)[0]
+    kicked, *rough = roughness(trial.states)
+    rougher = np.array(rough) > ROUGHER * roughness(last[None])
+    spoiled = rougher & (trial.excess > STEADY) | (np.array(rough) > RAGGED * kicked)
+    wandered = np.flatnonzero(spoiled | (trial.excess > FAR))
+    ends = 10 * int(wandered[0] + 1) if len(wandered) else trial.diverged_at
+    # Patterns that grow leave the range too, but smoothly. No data says what comes after that.
+    left = np.flatnonzero(trial.excess > STEADY)
+    if ends is None or (len(left) and ends > 10 * (left[0] + 1) + AFTER):
+        return Endurance(steps, steps)
+    return Endurance(ends, steps)
+
+
+def mirrored(stepper: Stepper, state: np.ndarray, group: Group) -> np.ndarray:
+    """A small state to start long trials from: a corner of the state and its mirror images.
+
+    The state itself where it is small, or its equation is not known to be the same in a mirror, or
+    place matters.
+    """
+    dimension, fields = len(stepper.stride), stepper.context.fields.shape[0]
+    sides = [TRIAL_SIDE[dimension] // (2 * step) * step for step in stepper.stride]
+    straight, same = tuple(range(dimension)), np.eye(group.channels)
+    mirrors = [Element(straight, tuple(a == b for b in straight)) for a in straight]
+    if (
+        any(2 * side >= points for side, points in zip(sides, state.shape[1:], strict=True))
+        or any(
+            2 * side < reach * 2 + step
+            for side, reach, step in zip(sides, stepper.extent, stepper.stride, strict=True)
+        )
+        or fields
+        or stepper.context.position
+        or any("periodic" not in ends for ends in both_sides(stepper.boundary, dimension))
+        or not set(mirrors) <= set(group.elements)
+        or any(np.any(mirror.channel_matrix(group.fields) != same) for mirror in mirrors)
+    ):
+        return state
+    corner = state[(slice(None), *map(slice, sides))]
+    for axis, mirror in enumerate(mirrors):
+        corner = np.concatenate([corner, group.act(mirror, corner)], axis=1 + axis)
+    return corner
