@@ -8,7 +8,8 @@ The stages, in the order in which the data flows:
     windows    fields cut into windows, scaled, with symmetries   scaling, windows, symmetry, rows
     features   random features of windows and context             features, orbits
     readout    streaming least squares, noise averaged in         harmonics, lstsq, readout
-    Surrogate  the estimator, and what it chooses by itself       choices, planning, tuning, surrogate
+    Surrogate  the estimator, and what it chooses by itself       choices, planning, endurance,
+                                                                  tuning, surrogate
     Stepper    the learned map u -> u_next                        stepper
     rollout    forecasts with a status, and with an error band    rollout, confidence
     metrics    how good they are, and whether to trust them       metrics, trust

@@ -22,7 +22,7 @@ HIDDEN = 600  # features that a single pair along a line can feed
 MOST_HIDDEN = 4800
 # Rows times squared features, at most: a minute of least squares, in the plane half of it.
 WORK = {1: 6e11, 2: 1.8e11, 3: 1.8e11}
-STEP = 1e7  # blocks of a state times features, at most: some ten milliseconds a step
+STEP = 1.3e7  # blocks of a state times features, at most: some ten milliseconds a step
 PLENTY = 8  # windows for each feature, from which on symmetric copies teach little more
 
 

@@ -95,7 +95,7 @@ def train(settings, before, after, rule: Rule | None = None, *, seed: int = 0) -
         moments = lstsq.update(moments, values, targets)
         if stopped or (rule is not None and moments.rows >= MOST * images):
             break
-    stepper = make_stepper(cutter, layer, layer.solve((moments,), model.noise_), pairs.last)
+    stepper = make_stepper(cutter, layer, layer.solve((moments,), model.plan_.noise), pairs.last)
     return Trained(stepper, moments.rows // images, change if rule else np.nan)
 
 

@@ -18,6 +18,7 @@ from . import confidence, files, lstsq, readout
 from .choices import check_window, make_probe
 from .data import Dataset
 from .data.gridded import from_labelled
+from .endurance import NEVER, Endurance, endurance
 from .metrics import skill
 from .planning import Plan, check_averaging, check_settings, make_plans
 from .readout import Layer
@@ -35,10 +36,11 @@ from .streaming import (
     save_checkpoint,
 )
 from .symmetry import Group
-from .tuning import Endurance, endurance, make_stepper, tune
+from .tuning import make_stepper, tune
 from .windows import both_sides, check_grid
 
 CHECKPOINT_SECONDS = 30.0
+MORE = 3  # noises that a fit to all windows may go on to, that of the trials included
 SAMPLE = 20  # pairs kept to calibrate members on
 
 _predict = jax.jit(lambda stepper, states: jax.vmap(stepper)(states))
@@ -132,8 +134,7 @@ class Surrogate:
     layer_: Layer
     moments_: readout.Totals
     last_: Pairs
-    steady_: bool
-    noise_: float
+    noises_: tuple[float, ...]  # to solve with, until a trial forecast is steady
     stepper_: Stepper
     plain_: Stepper  # the same before averaging
     data_: dict[str, Any] | None
@@ -350,7 +351,7 @@ class Surrogate:
         probe = make_probe(pairs, self.seed, both_sides(asked, len(pairs.space)), kinds, fill)
         trial = tune(make_plans(given, pairs, probe), given, pairs, probe)
         self.plan_, self.cutter_, self.layer_ = trial.plan, trial.cutter, trial.layer
-        self.noise_, self.steady_ = trial.plan.noise, trial.steady
+        self.noises_ = trial.noises[:MORE] if trial.steady else (trial.plan.noise,)
         self.moments_ = self.layer_.start(self.cutter_.outputs, self.solver)
         for name in ("stepper_", "members_", "shape_"):
             self.__dict__.pop(name, None)
@@ -385,14 +386,13 @@ class Surrogate:
         """Solve for the readout; noise that was not given grows until a trial forecast is steady."""
         auto = self.noise == "auto" and self.noise_form != "sampled"
         survived = Endurance(-1)
-        for factor in (1, 3, 10) if auto and self.steady_ else (1,):
-            weights = self.layer_.solve(self.moments_, factor * self.noise_)
+        for level in self.noises_:
+            weights = self.layer_.solve(self.moments_, level)
             tried = make_stepper(self.cutter_, self.layer_, weights, self.last_)
-            lasted = Endurance()
-            if auto:
-                lasted = endurance(tried, self.last_, self.plan_.symmetry, self.dtype)
+            trial = self.last_, self.plan_.symmetry, self.dtype
+            lasted = endurance(tried, *trial) if auto else NEVER
             if lasted.lasted > survived.lasted:
-                survived, stepper, noise = lasted, tried, factor * self.noise_
+                survived, stepper, noise = lasted, tried, level
             if survived.steady or not auto:
                 break
         else:
@@ -406,9 +406,8 @@ class Surrogate:
             reasons["noise"] = (
                 f"none kept a trial forecast in range; this one {survived.lasted} steps"
             )
-        elif noise > self.noise_:
-            times = noise / self.noise_
-            reasons["noise"] = f"{times:g} times what trials needed that were fitted to fewer windows"
+        elif noise > self.noises_[0]:
+            reasons["noise"] = f"trials that were fitted to fewer windows needed {self.noises_[0]:g}"
         self.plan_ = replace(self.plan_, noise=noise, reasons=reasons)
         self.plain_ = stepper
         self.stepper_ = stepper if self.averaging is None else average(stepper, self.averaging)

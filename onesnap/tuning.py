@@ -14,17 +14,15 @@ import numpy as np
 
 from . import choices, readout
 from .choices import Probe
+from .endurance import NEVER, Endurance, endurance
 from .features import Context, draw
-from .metrics import roughness
 from .orbits import images, invariant, symmetrise
 from .planning import PLENTY, Plan
 from .readout import Layer
-from .rollout import forecast
 from .rows import Cutter, Pairs, join, principal
 from .scaling import Scaling, widen
 from .stepper import Stepper
-from .symmetry import Element, Group
-from .windows import both_sides, window_sides
+from .windows import window_sides
 
 NOISES = {  # tried in turn, in units of the range; trials in the plane and in space cost more
     1: (1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2),
@@ -39,16 +37,8 @@ PAPER_NOISE = 1e-4
 TRIAL_ROWS = 8_000
 TRIAL_SHARE = 6  # rows for each hidden unit of a trial, at least
 TRIAL_HIDDEN = 600  # units that a trial starts with
-TRIAL_CELLS = 20_000_000  # cells times steps of a trial forecast, unless that is under 200 steps
-TRIAL_SIDE = {1: 0, 2: 96, 3: 32}  # points an axis of a mirrored corner to start trials from
 PAYS = 0.8  # of the held-out error that twice the units have to reach
 SOUND = 20.0  # times the least held-out error that a trial may have to be chosen
-KICK = 3e-3  # of the range, on every cell of the state that a trial forecast starts from
-STEADY = 0.3  # by how many ranges a trial forecast may leave the training range, if it gets rougher
-FAR = 1.0  # by how many in any case
-ROUGHER = 1.2  # times the roughness of the training state: growth at the scale of the grid
-AFTER = 30  # steps for which a trial has to last after it has left the range
-RAGGED = 3.0  # times the roughness of the kicked state, wherever its values are
 
 
 def make_cutter(plan: Plan, given: Mapping[str, Any], pairs: Pairs, probe: Probe) -> Cutter:
@@ -88,18 +78,6 @@ def make_cutter(plan: Plan, given: Mapping[str, Any], pairs: Pairs, probe: Probe
 
 
 @dataclass(frozen=True)
-class Endurance:
-    """For how many steps a trial forecast lasted, of those asked for."""
-
-    lasted: int = 0
-    asked: int = 0
-
-    @property
-    def steady(self) -> bool:
-        return 0 < self.asked <= self.lasted
-
-
-@dataclass(frozen=True)
 class Trial:
     """A plan with everything settled, and how it did."""
 
@@ -107,7 +85,8 @@ class Trial:
     cutter: Cutter
     layer: Layer
     error: float = np.nan
-    survived: Endurance = Endurance()
+    survived: Endurance = NEVER
+    noises: tuple[float, ...] = ()  # that of the plan, and those to go on to
 
     @property
     def steady(self) -> bool:
@@ -137,7 +116,7 @@ class Candidate:
         stepper = make_stepper(self.cutter, self.layer, self.readout, pairs)
         survived = endurance(stepper, pairs, self.plan.symmetry, dtype)
         plan = replace(self.plan, noise=self.noises[0])
-        return Trial(plan, self.cutter, self.layer, self.error, survived)
+        return Trial(plan, self.cutter, self.layer, self.error, survived, tuple(self.noises))
 
     def because(self, setting: str, reason: str) -> Candidate:
         """The same with a reason for a setting."""
@@ -313,58 +292,3 @@ def make_stepper(cutter: Cutter, layer: Layer, weights: np.ndarray, pairs: Pairs
         cutter.boundary,
         cutter.fill,
     )
-
-
-def endurance(stepper: Stepper, pairs: Pairs, group: Group, dtype: str = "float64") -> Endurance:
-    """For how many steps a forecast from the last state neither diverges nor wanders off.
-
-    In the precision of the forecasts to come: round-off of large readouts is a kick at every step.
-    """
-    last = pairs.after[-1]
-    start = mirrored(stepper, last, group)
-    steps = int(np.clip(TRIAL_CELLS / start.size, 200, 2000)) // 10 * 10
-    # Without the net of a margin: what would fall into it is not steady.
-    stepper = replace(stepper, scaling=replace(stepper.scaling, margin=None))
-    # Kicked in all directions at once: what grows is seen sooner than from the model's own errors.
-    width = (stepper.scaling.high - stepper.scaling.low).reshape(-1, *(1,) * len(pairs.space))
-    kick = np.random.default_rng(0).normal(0.0, KICK, start.shape) * width
-    trial = forecast(stepper, (start + kick)[None], steps, every=10, dtype=dtype)[0]
-    kicked, *rough = roughness(trial.states)
-    rougher = np.array(rough) > ROUGHER * roughness(last[None])
-    spoiled = rougher & (trial.excess > STEADY) | (np.array(rough) > RAGGED * kicked)
-    wandered = np.flatnonzero(spoiled | (trial.excess > FAR))
-    ends = 10 * int(wandered[0] + 1) if len(wandered) else trial.diverged_at
-    # Patterns that grow leave the range too, but smoothly. No data says what comes after that.
-    left = np.flatnonzero(trial.excess > STEADY)
-    if ends is None or (len(left) and ends > 10 * (left[0] + 1) + AFTER):
-        return Endurance(steps, steps)
-    return Endurance(ends, steps)
-
-
-def mirrored(stepper: Stepper, state: np.ndarray, group: Group) -> np.ndarray:
-    """A small state to start long trials from: a corner of the state and its mirror images.
-
-    The state itself where it is small, or its equation is not known to be the same in a mirror, or
-    place matters.
-    """
-    dimension, fields = len(stepper.stride), stepper.context.fields.shape[0]
-    sides = [TRIAL_SIDE[dimension] // (2 * step) * step for step in stepper.stride]
-    straight, same = tuple(range(dimension)), np.eye(group.channels)
-    mirrors = [Element(straight, tuple(a == b for b in straight)) for a in straight]
-    if (
-        any(2 * side >= points for side, points in zip(sides, state.shape[1:], strict=True))
-        or any(
-            2 * side < reach * 2 + step
-            for side, reach, step in zip(sides, stepper.extent, stepper.stride, strict=True)
-        )
-        or fields
-        or stepper.context.position
-        or any("periodic" not in ends for ends in both_sides(stepper.boundary, dimension))
-        or not set(mirrors) <= set(group.elements)
-        or any(np.any(mirror.channel_matrix(group.fields) != same) for mirror in mirrors)
-    ):
-        return state
-    corner = state[(slice(None), *map(slice, sides))]
-    for axis, mirror in enumerate(mirrors):
-        corner = np.concatenate([corner, group.act(mirror, corner)], axis=1 + axis)
-    return corner

@@ -125,7 +125,7 @@ def _learn_slowly(data: Data, size: int, seed: int, counts: np.ndarray) -> np.nd
         part = slice(done, count)
         values, _ = readout.evaluate(layer.features, cells[part], context[part], slopes=False)
         moments, done = lstsq.update(moments, values, targets[part]), count
-        weights = layer.solve((moments,), model.noise_)
+        weights = layer.solve((moments,), model.plan_.noise)
         errors.append(_one_step(make_stepper(model.cutter_, layer, weights, pairs), data))
     return np.array(errors)
 
