@@ -26,6 +26,7 @@ Progress = Callable[[str, int, int], object]
 
 STAGES = ("simulate", "fit", "forecast", "compare", "pictures")
 FRAMES = 100  # states kept of fields in two or three dimensions, about
+LARGE, LARGE_WORK = 50_000, 110_000_000  # cells, and cells times features: three minutes in all
 ENOUGH = 50_000  # rows for the linear model, which has a few hundred weights
 MEMBERS = 4  # beside a forecast along a line; in the plane and in space they would take minutes
 UNSEEN = 4  # pairs from the middle of the truth, for the one-step errors
@@ -105,7 +106,9 @@ def _fit(experiment: Experiment, pair: np.ndarray, tell: Progress) -> None:
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        model = Surrogate(seed=experiment.seed)
+        cells = experiment.system.points**experiment.system.dimension
+        hidden = LARGE_WORK // cells if cells > LARGE else "auto"
+        model = Surrogate(hidden=hidden, seed=experiment.seed)
         model.fit(pair[:1], pair[1:], progress=partly)
     experiment.model = model
     experiment.warnings += [str(warning.message) for warning in caught]

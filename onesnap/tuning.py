@@ -37,7 +37,7 @@ PAPER_NOISE = 1e-4
 TRIAL_ROWS = 8_000
 TRIAL_SHARE = 6  # rows for each hidden unit of a trial, at least
 TRIAL_HIDDEN = 600  # units that a trial starts with
-PAYS = 0.8  # of the held-out error that twice the units have to reach
+PAYS = 0.8  # of the held-out error that twice the units have to reach, fewer accordingly less
 SOUND = 20.0  # times the least held-out error that a trial may have to be chosen
 
 
@@ -218,7 +218,7 @@ def _grown(
         more = replace(best.plan, hidden=min(2 * units, most))
         larger = _candidate(more, given, pairs, probe)
         because = f"{larger.error / best.error:.2g} of the error on unseen windows with {units}"
-        if larger.error > PAYS * best.error:
+        if larger.error > PAYS ** np.log2(more.hidden / units) * best.error:
             return best.because("hidden", f"{more.hidden} would leave {because}")
         best = larger.because("hidden", because)
     return best
