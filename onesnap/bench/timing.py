@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -74,6 +75,11 @@ def machine() -> dict[str, Any]:
 
 def peak_memory() -> float:
     """Bytes that this process had in memory at most."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        # What getrusage tells of a child includes what its parent held when it was started.
+        lines = dict(line.split(":", 1) for line in status.read_text().splitlines())
+        return 1024.0 * float(lines["VmHWM"].split()[0])
     unit = 1 if sys.platform == "darwin" else 1024
     return float(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit)
 
