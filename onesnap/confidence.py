@@ -25,7 +25,7 @@ import scipy.stats
 from . import lstsq, readout
 from .orbits import answers
 from .readout import Layer, Totals
-from .rollout import MARGIN, Forecast, excess, finish, forecast
+from .rollout import MARGIN, Forecast, excess, finish, forecast, in_chunks
 from .rows import Cutter, Pairs, join
 from .stepper import Stepper
 from .symmetry import Group
@@ -271,27 +271,20 @@ def forecast_with_band(
     progress: Callable[[int, int], object] | None = None,
 ) -> list[Forecast]:
     """Forecast a batch `(batch, channel, *space)` with its members, all in one compiled scan."""
-    kept, count = steps // every, len(deviations)
-    chunk = max(1, kept if progress is None else -(-kept // 25))
+    first, count = np.asarray(states, dtype), len(deviations)
     readouts = np.concatenate([[stepper.readout], stepper.readout + deviations])
-    first = np.asarray(states, dtype)
-    parts: list[tuple[np.ndarray, ...]]
-    parts = [(first[:, None], np.zeros((len(first), 0)), np.zeros_like(first)[:, None])]
-    good = np.zeros(len(first), int)
+    begun = first[:, None], np.zeros((len(first), 0)), np.zeros_like(first)[:, None]
     with jax.enable_x64(dtype == "float64"):
         last = jnp.repeat(jnp.asarray(first)[:, None], 1 + count, axis=1)
-        for done in range(0, kept, chunk):
-            now = min(chunk, kept - done)
-            last, *part, fine = _batch(stepper, jnp.asarray(readouts, dtype), last, now, every)
-            parts.append(tuple(np.asarray(each) for each in part))
-            good = np.where(good == done * every, good + np.asarray(fine), good)
-            if progress is not None:
-                progress(min(kept, done + now) * every, steps)
-    made, outside, distance = (np.concatenate(each, axis=1) for each in zip(*parts, strict=True))
+        weights = jnp.asarray(readouts, dtype)
+        batch = in_chunks(
+            lambda last, now: _batch(stepper, weights, last, now, every),
+            last, begun, steps, every, progress,
+        )  # fmt: skip
     found = []
-    for index in range(len(first)):
-        plain = finish(made[index], outside[index], int(good[index]), kept * every, every)
-        spread = distance[index][: len(plain.states)]
+    for made, outside, distance, good in zip(*batch, strict=True):
+        plain = finish(made, outside, good, steps // every * every, every)
+        spread = distance[: len(plain.states)]
         found.append(
             replace(plain, band=half_width(spread, count), expected_rse=_rse(plain.states, spread))
         )

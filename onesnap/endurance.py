@@ -57,9 +57,11 @@ def endurance(stepper: Stepper, pairs: Pairs, group: Group, dtype: str = "float6
     width = (stepper.scaling.high - stepper.scaling.low).reshape(-1, *(1,) * len(pairs.space))
     kick = np.random.default_rng(0).normal(0.0, KICK, start.shape) * width
     trial = forecast(stepper, (start + kick)[None], steps, every=10, dtype=dtype)[0]
-    rough = roughness(trial.states)
-    least = np.maximum(np.minimum.accumulate(rough), roughness(last[None]))
-    rising, ragged = (rough > ROUGHER * least)[1:], (rough > RAGGED * rough[0])[1:]
+    # What fades away is not rough, however little of it there is.
+    least = np.maximum(np.var(last, axis=tuple(range(1, last.ndim))), 1e-300)
+    before, rough = roughness(last[None], least), roughness(trial.states, least)
+    calm = np.maximum(np.minimum.accumulate(rough), before)
+    rising, ragged = (rough > ROUGHER * calm)[1:], (rough > RAGGED * rough[0])[1:]
     spoiled = rising & (trial.excess > STEADY) | ragged
     wandered = np.flatnonzero(spoiled | (trial.excess > FAR))
     ends = 10 * int(wandered[0] + 1) if len(wandered) else trial.diverged_at

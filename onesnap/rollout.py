@@ -140,7 +140,7 @@ def _batch(stepper, states, kept, every):
         found = jax.lax.map(one, states)
     else:
         found = jax.lax.map(one, states, batch_size=min(together, len(states)))
-    return found, found[0][:, -1]
+    return found[0][:, -1], *found
 
 
 def forecast(
@@ -155,30 +155,52 @@ def forecast(
 
     With `progress(done, total)` the scan is cut into chunks; without, it is one.
     """
-    kept = steps // every
-    chunk = max(1, kept if progress is None else -(-kept // 25))
-    parts, outside = [np.asarray(states, dtype)[:, None]], [np.zeros((len(states), 0))]
-    good = np.zeros(len(states), int)
+    first = np.asarray(states, dtype)
     with jax.enable_x64(dtype == "float64"):
-        last = jnp.array(states, dtype)  # a copy: it is given away, and its memory used again
-        for done in range(0, kept, chunk):
-            count = min(chunk, kept - done)
-            (part, excesses, fine), last = _batch(stepper, last, count, every)
-            parts.append(np.asarray(part))
-            outside.append(np.asarray(excesses))
-            # A member that stood still before stays where it was: its count must not go on.
-            good = np.where(good == done * every, good + np.asarray(fine), good)
-            if progress is not None:
-                progress(min(kept, done + count) * every, steps)
-    whole, outside = np.concatenate(parts, axis=1), np.concatenate(outside, axis=1)
+        last = jnp.array(first)  # a copy: it is given away, and its memory used again
+        begun = first[:, None], np.zeros((len(first), 0))
+        made, outside, good = in_chunks(
+            lambda last, count: _batch(stepper, last, count, every),
+            last,
+            begun,
+            steps,
+            every,
+            progress,
+        )
     return [
-        finish(whole[i], outside[i], int(good[i]), kept * every, every) for i in range(len(whole))
+        finish(*of, steps // every * every, every) for of in zip(made, outside, good, strict=True)
     ]
 
 
-def finish(states, outside, good: int, steps: int, every: int) -> Forecast:
+def in_chunks(
+    advance: Callable[..., tuple],
+    last,
+    begun: tuple[np.ndarray, ...],
+    steps: int,
+    every: int,
+    progress,
+) -> list[np.ndarray]:
+    """Advance a batch chunk by chunk: what was begun with what follows, and the good steps of each.
+
+    `advance(last, kept)` gives the last state, arrays `(batch, kept, ...)`, and the good steps.
+    """
+    kept = steps // every
+    chunk = max(1, kept if progress is None else -(-kept // 25))
+    parts, good = [begun], np.zeros(len(begun[0]), int)
+    for done in range(0, kept, chunk):
+        count = min(chunk, kept - done)
+        last, *part, fine = advance(last, count)
+        parts.append(tuple(map(np.asarray, part)))
+        # A member that stood still before stays where it was: its count must not go on.
+        good = np.where(good == done * every, good + np.asarray(fine), good)
+        if progress is not None:
+            progress(min(kept, done + count) * every, steps)
+    return [*(np.concatenate(each, axis=1) for each in zip(*parts, strict=True)), good]
+
+
+def finish(states, outside, good: int | np.integer, steps: int, every: int) -> Forecast:
     """Cut what came after divergence."""
-    kept = good // every
+    kept, good = int(good) // every, int(good)
     left = np.flatnonzero(outside[:kept] > 0.1)
     return Forecast(
         states=states[: 1 + kept],

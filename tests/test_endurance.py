@@ -45,6 +45,10 @@ def test_patterns_that_grow_smoothly_are_steady_though_they_leave_the_range():
     assert lasts(identity(1.005, across=0.01)).steady
 
 
+def test_what_fades_away_is_steady_though_only_roughness_is_left_of_it():
+    assert lasts(identity(0.9, across=-0.01)).steady
+
+
 def test_growth_at_the_scale_of_the_grid_is_not():
     found = lasts(identity(across=-0.001))  # heat run backwards
     assert not found.steady
