@@ -10,7 +10,6 @@ checksums cannot notice that.
 
 import json
 import os
-import resource
 import select
 import subprocess
 import sys
@@ -21,6 +20,7 @@ from pathlib import Path
 import numpy as np
 
 import onesnap as snap
+from onesnap.bench.timing import peak_memory
 
 HOME = Path(__file__).parents[1]
 sys.path.insert(0, str(HOME / "tests"))
@@ -76,8 +76,7 @@ def work(folder: Path, name: str, first: int, last: int) -> None:
             outcome = "refused"
         except Exception as error:  # what must never happen, counted by its name
             outcome = f"leaked {type(error).__name__}"
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-        print(json.dumps([seed, outcome, peak]), flush=True)
+        print(json.dumps([seed, outcome, peak_memory()]), flush=True)
 
 
 def supervise(folder: Path, name: str, total: int) -> dict[str, int]:

@@ -55,7 +55,10 @@ def start(folder: Path, pause: float):
 def check(folder: Path) -> list[str]:
     """Names of files that are there and cannot be read."""
     broken = []
-    for name, read in (("model.safetensors", snap.load), ("forecast.npz", snap.open)):
+    for name, read in (
+        ("model.safetensors", snap.load),
+        ("forecast.npz", lambda path: snap.open(path).states()),
+    ):
         try:
             if (folder / name).exists():
                 read(folder / name)

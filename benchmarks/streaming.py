@@ -7,7 +7,6 @@ amount of data is learned from in a process of its own, so that peaks are its ow
 """
 
 import json
-import resource
 import subprocess
 import sys
 import time
@@ -15,6 +14,7 @@ import time
 import numpy as np
 
 import onesnap as snap
+from onesnap.bench.timing import peak_memory
 from onesnap.data.dataset import Dataset, Field, Trajectory
 
 POINTS = 256
@@ -52,7 +52,7 @@ def learn(gigabytes: float) -> None:
     model = snap.Surrogate(**settings, context=0, mean="keep", windows=WINDOWS).fit(dataset)
     seconds = time.process_time() - begun  # of all threads: other programs do not count
     states = dataset.states(0, 0, 3)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    peak = peak_memory() / 1e9
     score = model.score(states[:2], states[1:])
     print(json.dumps([dataset.pair_count, model.moments_[0].rows, seconds, peak, score]))
 

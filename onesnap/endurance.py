@@ -39,6 +39,13 @@ class Endurance:
     def steady(self) -> bool:
         return 0 < self.asked <= self.lasted
 
+    @property
+    def reason(self) -> str:
+        """Why the noise is what it is, in words for a summary."""
+        if self.steady:
+            return "the least tried with which a trial forecast stays in range"
+        return f"none kept a trial forecast in range; this one {self.lasted} steps"
+
 
 NEVER = Endurance()  # tried
 

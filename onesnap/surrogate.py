@@ -385,11 +385,10 @@ class Surrogate:
     def _solve(self) -> None:
         """Solve for the readout; noise that was not given grows until a trial forecast is steady."""
         auto = self.noise == "auto" and self.noise_form != "sampled"
-        survived = Endurance(-1)
+        survived, trial = Endurance(-1), (self.last_, self.plan_.symmetry, self.dtype)
         for level in self.noises_:
             weights = self.layer_.solve(self.moments_, level)
             tried = make_stepper(self.cutter_, self.layer_, weights, self.last_)
-            trial = self.last_, self.plan_.symmetry, self.dtype
             lasted = endurance(tried, *trial) if auto else NEVER
             if lasted.lasted > survived.lasted:
                 survived, stepper, noise = lasted, tried, level
@@ -403,9 +402,7 @@ class Surrogate:
             )
         reasons = dict(self.plan_.reasons)
         if auto and not survived.steady:
-            reasons["noise"] = (
-                f"none kept a trial forecast in range; this one {survived.lasted} steps"
-            )
+            reasons["noise"] = survived.reason
         elif noise > self.noises_[0]:
             reasons["noise"] = f"trials that were fitted to fewer windows needed {self.noises_[0]:g}"
         self.plan_ = replace(self.plan_, noise=noise, reasons=reasons)

@@ -186,11 +186,7 @@ def _best(plans: list[Plan], given: Mapping[str, Any], pairs: Pairs, probe: Prob
         if given["rank"] == "auto":
             reasons["rank"] = "as the extent, which is listed with it"
     if best.plan.noise_form != "sampled" and given["noise"] == "auto":
-        reasons["noise"] = (
-            "the least tried with which a trial forecast stays in range"
-            if best.steady
-            else f"none kept a trial forecast in range; this one {best.survived.lasted} steps"
-        )
+        reasons["noise"] = best.survived.reason
     return replace(best, plan=replace(best.plan, reasons=reasons))
 
 

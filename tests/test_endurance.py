@@ -17,7 +17,7 @@ GRID = np.linspace(0, 2 * np.pi, 128, endpoint=False)
 SMOOTH = (np.sin(3 * GRID)[:, None] * np.cos(2 * GRID))[None]
 
 
-def linear(kernel, grid=SMOOTH) -> Stepper:
+def linear(kernel) -> Stepper:
     """One step of a convolution with a kernel of nine cells, as a stepper."""
     features = draw(9, 0, 0, "linear", 0)
     scaling = Scaling(np.array([-1.0]), np.array([1.0]), "keep")
