@@ -86,6 +86,7 @@ def trajectory(
     every: int = 1,
     *,
     remember: str = "steps",
+    idle: bool = False,
 ) -> tuple[Float[AnyArray, "kept C ..."], Float[AnyArray, " kept"], Int[AnyArray, ""]]:
     """Pure JAX: `kept` states, each `every` steps apart, the initial one not among them.
 
@@ -96,6 +97,7 @@ def trajectory(
     `remember` is what a gradient holds in memory: "steps" the state of every step, from which its
     hidden units are computed again; "kept" only the kept states, so that memory is `kept + every`
     states for one more forecast; "everything" all hidden units, which only small problems afford.
+    With `idle`, steps after divergence cost nothing, but gradients half as much again.
     """
     if remember not in REMEMBER:
         raise ValueError(f"remember: expected one of {REMEMBER}, got {remember!r}")
@@ -104,22 +106,24 @@ def trajectory(
         """The excess, through which no gradient flows: nobody asked for it, and it is not cheap."""
         return jax.lax.stop_gradient(excess(stepper, state))
 
-    def step(carry, _):
-        def advance(state, good):
-            following = stepper(state)
-            fine = status(following) <= MARGIN
-            return jnp.where(fine, following, state), fine, good + fine.astype(good.dtype)
+    def advance(state, fine, good):
+        following = once(state)
+        fine &= status(following) <= MARGIN
+        return jnp.where(fine, following, state), fine, good + fine.astype(good.dtype)
 
-        state, fine, good = carry
-        return jax.lax.cond(fine, advance, lambda s, g: (s, fine, g), state, good), None
+    def step(carry, _):
+        if idle:
+            return jax.lax.cond(carry[1], advance, lambda *carry: carry, *carry), None
+        return advance(*carry), None
 
     def keep(carry, _):
         # A loop of one turn would cost as much as half a step on a small grid.
         carry, _ = step(carry, None) if every == 1 else jax.lax.scan(step, carry, length=every)
         return carry, (carry[0], status(carry[0]))
 
+    once: Callable = stepper
     if remember != "everything":
-        step = jax.checkpoint(step, prevent_cse=False)  # a scan keeps them apart by itself
+        once = jax.checkpoint(lambda u: stepper(u), prevent_cse=False)  # a scan keeps them apart
     if remember == "kept":
         keep = jax.checkpoint(keep, prevent_cse=False)
     carry = (jnp.asarray(state), jnp.asarray(True), jnp.zeros((), jnp.int32))
@@ -130,7 +134,7 @@ def trajectory(
 @partial(jax.jit, static_argnames=("kept", "every"), donate_argnames="states")
 def _batch(stepper, states, kept, every):
     def one(state):
-        return trajectory(stepper, state, kept, every)
+        return trajectory(stepper, state, kept, every, idle=True)
 
     # As many members at a time as fill a block of windows: more would only leave the cache. One
     # that goes alone stops where it diverges; of several, each computes on and discards.

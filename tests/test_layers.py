@@ -9,7 +9,7 @@ import onesnap
 
 STAGES = """
 symmetry solvers systems windows data scaling snapshots simulate features harmonics orbits rows lstsq
-readout stepper rollout metrics choices planning endurance tuning confidence files streaming
+readout native stepper rollout metrics choices planning endurance tuning confidence files streaming
 surrogate trust forecasting paper published plots views figures report experiment demo_page demo
 reproduce bench cli_data cli_bench cli __init__
 """

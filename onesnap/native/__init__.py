@@ -1,0 +1,86 @@
+"""A step of a window network as native code, where a C++ compiler is at hand.
+
+It is compiled for the processor at its first use, which takes some seconds, and kept in the user's
+cache folder. Without a compiler, on other devices, for other activations, or with ONESNAP_NATIVE=0
+in the environment, JAX's own code does the same.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+import platform
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import platformdirs
+
+SOURCE = Path(__file__).parent / "step.cc"
+FLAGS = ("-std=c++17", "-O3", "-march=native", "-fno-math-errno", "-fPIC", "-shared", "-w")
+TARGET = "onesnap_step"
+
+
+@cache
+def available() -> bool:
+    """Whether the native step can be used; compiles it where that was not done before."""
+    if os.environ.get("ONESNAP_NATIVE", "1") == "0":
+        return False
+    try:
+        library = ctypes.CDLL(str(_library()))
+        jax.ffi.register_ffi_target(TARGET, jax.ffi.pycapsule(library[TARGET]), platform="cpu")
+    except (OSError, subprocess.SubprocessError):
+        return False  # speed is all that is lost
+    return True
+
+
+def _library() -> Path:
+    """The compiled step for this processor, compiler, source and jaxlib; made if it is missing."""
+    compiler = shutil.which(os.environ.get("CXX", "c++"))
+    if compiler is None:
+        raise OSError("no C++ compiler")
+    key = hashlib.sha256(SOURCE.read_bytes())
+    key.update(repr((FLAGS, compiler, _processor(), metadata.version("jaxlib"))).encode())
+    folder = platformdirs.user_cache_path("onesnap")
+    path = folder / f"step-{key.hexdigest()[:16]}.so"
+    if not path.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        # Compiled beside and moved: another process sees all of it or nothing.
+        with tempfile.TemporaryDirectory(dir=folder) as beside:
+            made = Path(beside) / path.name
+            command = [compiler, *FLAGS, f"-I{jax.ffi.include_dir()}", str(SOURCE), "-o", str(made)]
+            subprocess.run(command, check=True, capture_output=True, timeout=120)
+            made.replace(path)
+    return path
+
+
+def _processor() -> str:
+    """What the processor can do: a cache may be shared by different machines."""
+    told = Path("/proc/cpuinfo")
+    lines = told.read_text(encoding="utf-8").splitlines() if told.exists() else []
+    flags = next((line for line in lines if line.startswith(("flags", "Features"))), "")
+    return f"{platform.machine()} {platform.processor()} {flags}"
+
+
+def advance(padded, context, features, readout, channels: int, extent, stride: Sequence[int]):
+    """The field a step later `(channel, *space)` from padded inputs `(channel, *space)`."""
+    cells = padded.shape[0] * int(np.prod([2 * e + s for e, s in zip(extent, stride, strict=True)]))
+    basis = jnp.zeros((cells, 0), padded.dtype) if features.basis is None else features.basis
+    space = [count * step for count, step in zip(context.shape, stride, strict=False)]
+    call = jax.ffi.ffi_call(
+        TARGET,
+        jax.ShapeDtypeStruct((channels, *space), padded.dtype),
+        vmap_method="expand_dims",
+    )
+    return call(
+        padded, context, basis, features.weights, features.bias, readout,
+        extent=np.array(extent, np.int64), stride=np.array(stride, np.int64),
+    )  # fmt: skip

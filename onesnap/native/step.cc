@@ -1,0 +1,299 @@
+// One step of a window network on the CPU: cut windows, two matrix products with the activation
+// between them, glue. Hidden units never leave the registers.
+//
+// A vector holds the same cell of neighbouring windows, not neighbouring cells of one window. So
+// every size of window and of block fills the vectors, and weights are read as single numbers.
+// Everything of a block of windows stays in the first-level cache; blocks are dealt to threads.
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "xla/ffi/api/ffi.h"
+
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#endif
+
+namespace ffi = xla::ffi;
+
+namespace {
+
+#if defined(__AVX512F__)
+constexpr int kBytes = 64, kVectors = 4, kUnits = 6;  // 24 of 32 registers hold sums
+#elif defined(__AVX__)
+constexpr int kBytes = 32, kVectors = 3, kUnits = 4;  // 12 of 16
+#else
+constexpr int kBytes = 16, kVectors = 2, kUnits = 4;
+#endif
+
+template <typename T>
+struct Lane {
+  typedef T Vector __attribute__((vector_size(kBytes)));
+  static constexpr int lanes = kBytes / sizeof(T);
+  static constexpr int windows = lanes * kVectors;  // of a block
+};
+
+// The square root of numbers of at least 4: a guess of the reciprocal root, refined.
+template <typename T>
+inline typename Lane<T>::Vector Root(typename Lane<T>::Vector square) {
+  typename Lane<T>::Vector root;
+  for (int i = 0; i < Lane<T>::lanes; ++i) root[i] = std::sqrt(square[i]);
+  return root;
+}
+
+#if defined(__AVX512F__)
+template <>
+inline Lane<float>::Vector Root<float>(Lane<float>::Vector square) {
+  const Lane<float>::Vector guess = _mm512_rsqrt14_ps(square);
+  const Lane<float>::Vector root = square * guess;
+  return root + root * (0.5f - root * (0.5f * guess));
+}
+
+template <>
+inline Lane<double>::Vector Root<double>(Lane<double>::Vector square) {
+  const Lane<double>::Vector guess = _mm512_rsqrt14_pd(square);
+  Lane<double>::Vector root = square * guess, half = 0.5 * guess;
+  const Lane<double>::Vector off = 0.5 - root * half;
+  root += root * off;
+  half += half * off;
+  return root + half * (square - root * root);
+}
+#endif
+
+// What a step reads and writes for one member of a batch.
+template <typename T>
+struct Network {
+  const T *field, *context, *basis, *weights, *bias, *readout;
+  T* following;
+};
+
+// Sizes, and where cells lie: offsets within a window or a block, pitches between neighbouring ones.
+struct Shape {
+  int64_t values, rank, inputs, hidden, windows = 1, field_size, following_size;
+  std::vector<int64_t> tiles, window_pitch, block_pitch, cells, outputs;
+};
+
+// Sums of kVectors vectors for `units` columns of a matrix: first + rows · matrix[:, column...].
+template <typename T, int units>
+inline void Multiply(const T* rows, int64_t count, const T* matrix, int64_t pitch, const T* first,
+                     typename Lane<T>::Vector (&sums)[units][kVectors]) {
+  using Vector = typename Lane<T>::Vector;
+  for (int unit = 0; unit < units; ++unit)
+    for (int v = 0; v < kVectors; ++v) sums[unit][v] = first ? Vector{} + first[unit] : Vector{};
+  for (int64_t k = 0; k < count; ++k) {
+    const Vector* row = reinterpret_cast<const Vector*>(rows + k * Lane<T>::windows);
+#pragma GCC unroll 8
+    for (int unit = 0; unit < units; ++unit) {
+      const T weight = matrix[k * pitch + unit];
+#pragma GCC unroll 8
+      for (int v = 0; v < kVectors; ++v) sums[unit][v] += weight * row[v];
+    }
+  }
+}
+
+// Some hidden units of a block of windows, and what they add to its outputs.
+template <typename T, int units>
+inline void Units(const T* inputs, const Network<T>& net, const Shape& shape, int64_t unit, T* outputs) {
+  using Vector = typename Lane<T>::Vector;
+  Vector sums[units][kVectors];
+  Multiply<T, units>(inputs, shape.inputs, net.weights + unit, shape.hidden, net.bias + unit, sums);
+#pragma GCC unroll 8
+  for (int j = 0; j < units; ++j)
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) {
+      const Vector x = sums[j][v];
+      sums[j][v] = x + Root<T>(x * x + T(4));  // twice the activation: halved at the end
+    }
+  const int64_t count = shape.outputs.size();
+  for (int64_t o = 0; o < count; ++o) {
+    Vector* out = reinterpret_cast<Vector*>(outputs + o * Lane<T>::windows);
+    Vector total[kVectors];
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) total[v] = out[v];
+#pragma GCC unroll 8
+    for (int j = 0; j < units; ++j) {
+      const T weight = net.readout[(unit + j) * count + o];
+#pragma GCC unroll 8
+      for (int v = 0; v < kVectors; ++v) total[v] += weight * sums[j][v];
+    }
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) out[v] = total[v];
+  }
+}
+
+template <typename T, int units>
+inline void Reduce(const T* cells, const Network<T>& net, const Shape& shape, int64_t k, T* inputs) {
+  typename Lane<T>::Vector sums[units][kVectors];
+  Multiply<T, units>(cells, shape.cells.size(), net.basis + k, shape.rank, nullptr, sums);
+  for (int j = 0; j < units; ++j)
+    for (int v = 0; v < kVectors; ++v)
+      reinterpret_cast<typename Lane<T>::Vector*>(inputs + (k + j) * Lane<T>::windows)[v] = sums[j][v];
+}
+
+// A block of windows from `first` on. `space` has room for its cells, inputs and outputs.
+template <typename T>
+void Block(const Network<T>& net, const Shape& shape, int64_t first, T* space) {
+  constexpr int width = Lane<T>::windows;
+  const int64_t count = std::min<int64_t>(width, shape.windows - first);
+  const int64_t cells = shape.cells.size(), outputs = shape.outputs.size();
+  T* seen = space;
+  T* inputs = shape.rank ? seen + cells * width : seen;
+  T* answer = inputs + shape.inputs * width;
+  int64_t window[width], from[width], to[width];
+  for (int64_t w = 0; w < width; ++w) {
+    int64_t rest = window[w] = first + std::min(w, count - 1);  // the last one is repeated
+    from[w] = to[w] = 0;
+    for (int64_t axis = shape.tiles.size() - 1; axis >= 0; --axis) {
+      const int64_t place = rest % shape.tiles[axis];
+      rest /= shape.tiles[axis];
+      from[w] += place * shape.window_pitch[axis];
+      to[w] += place * shape.block_pitch[axis];
+    }
+  }
+  for (int64_t c = 0; c < cells; ++c)
+    for (int w = 0; w < width; ++w) seen[c * width + w] = net.field[from[w] + shape.cells[c]];
+  int64_t k = 0;
+  for (; k + kUnits <= shape.rank; k += kUnits) Reduce<T, kUnits>(seen, net, shape, k, inputs);
+  for (; k < shape.rank; ++k) Reduce<T, 1>(seen, net, shape, k, inputs);
+  T* beside = answer - shape.values * width;
+  for (k = 0; k < shape.values; ++k)
+    for (int w = 0; w < width; ++w) beside[k * width + w] = net.context[window[w] * shape.values + k];
+  std::fill(answer, answer + outputs * width, T(0));
+  int64_t unit = 0;
+  for (; unit + kUnits <= shape.hidden; unit += kUnits) Units<T, kUnits>(inputs, net, shape, unit, answer);
+  for (; unit < shape.hidden; ++unit) Units<T, 1>(inputs, net, shape, unit, answer);
+  for (int64_t o = 0; o < outputs; ++o)
+    for (int64_t w = 0; w < count; ++w)
+      net.following[to[w] + shape.outputs[o]] = T(0.5) * answer[o * width + w];
+}
+
+// Calls work(k) for k = 0 ... count - 1 on several threads. The calling one works as well, and waits
+// only for calls that have begun: a pool whose threads are all busy cannot hold it up.
+template <typename Work>
+void Deal(ffi::ThreadPool& pool, int64_t count, const Work& work) {
+  struct Progress {
+    std::atomic<int64_t> next{0}, done{0};
+  };
+  const auto progress = std::make_shared<Progress>();
+  const auto turn = [progress, count, &work] {
+    int64_t finished = 0;
+    for (int64_t k; (k = progress->next.fetch_add(1)) < count; ++finished) work(k);
+    progress->done.fetch_add(finished);
+  };
+  for (int64_t helper = 1; helper < std::min(pool.num_threads(), count); ++helper) pool.Schedule([turn] { turn(); });
+  turn();
+  for (int spins = 0; progress->done.load() < count; ++spins)
+    if (spins > 1000) std::this_thread::yield();
+}
+
+// An operand of a batched call: an axis of the batch along which it has length 1 is shared.
+int64_t Offset(const ffi::AnyBuffer& operand, ffi::Span<const int64_t> batch, int64_t member, int64_t size) {
+  int64_t offset = 0;
+  for (int64_t axis = batch.size() - 1; axis >= 0; --axis) {
+    const int64_t length = operand.dimensions()[axis];
+    if (length > 1) offset += member % batch[axis] * size;
+    size *= length;
+    member /= batch[axis];
+  }
+  return offset;
+}
+
+// The offsets of cells in a box, channel by channel.
+std::vector<int64_t> Offsets(int64_t channels, int64_t size, const std::vector<int64_t>& sides,
+                             const std::vector<int64_t>& pitch) {
+  std::vector<int64_t> found(channels);
+  for (int64_t channel = 0; channel < channels; ++channel) found[channel] = channel * size;
+  for (size_t axis = 0; axis < sides.size(); ++axis) {
+    std::vector<int64_t> finer;
+    for (const int64_t start : found)
+      for (int64_t i = 0; i < sides[axis]; ++i) finer.push_back(start + i * pitch[axis]);
+    found = std::move(finer);
+  }
+  return found;
+}
+
+template <typename T>
+ffi::Error Step(ffi::ThreadPool pool, ffi::AnyBuffer field, ffi::AnyBuffer context, ffi::AnyBuffer basis,
+                ffi::AnyBuffer weights, ffi::AnyBuffer bias, ffi::AnyBuffer readout,
+                ffi::Result<ffi::AnyBuffer> following, ffi::Span<const int64_t> extent,
+                ffi::Span<const int64_t> stride) {
+  const int64_t axes = extent.size();
+  const ffi::Span<const int64_t> batch = following->dimensions().first(following->dimensions().size() - 1 - axes);
+  const ffi::Span<const int64_t> points = field.dimensions().last(1 + axes);
+  Shape shape;
+  shape.values = context.dimensions().back();
+  shape.rank = basis.dimensions().back();
+  shape.inputs = weights.dimensions().last(2)[0];
+  shape.hidden = weights.dimensions().back();
+  std::vector<int64_t> sides(axes), blocks(axes), pitch(axes), block_pitch(axes);
+  shape.tiles = shape.window_pitch = shape.block_pitch = pitch;
+  shape.field_size = shape.following_size = 1;
+  for (int64_t axis = axes - 1; axis >= 0; --axis) {
+    sides[axis] = 2 * extent[axis] + stride[axis];
+    blocks[axis] = stride[axis];
+    shape.tiles[axis] = (points[1 + axis] - sides[axis]) / stride[axis] + 1;
+    shape.windows *= shape.tiles[axis];
+    pitch[axis] = shape.field_size;
+    block_pitch[axis] = shape.following_size;
+    shape.window_pitch[axis] = stride[axis] * pitch[axis];
+    shape.block_pitch[axis] = stride[axis] * block_pitch[axis];
+    shape.field_size *= points[1 + axis];
+    shape.following_size *= shape.tiles[axis] * stride[axis];
+  }
+  shape.cells = Offsets(points[0], shape.field_size, sides, pitch);
+  const int64_t channels = following->dimensions()[batch.size()];  // without fields of the context
+  shape.outputs = Offsets(channels, shape.following_size, blocks, block_pitch);
+  const int64_t cells = shape.cells.size(), outputs = shape.outputs.size();
+  constexpr int width = Lane<T>::windows;
+  const int64_t turns = (shape.windows + width - 1) / width;
+  int64_t members = 1;
+  for (const int64_t length : batch) members *= length;
+  const auto work = [&](int64_t k) {
+    const auto at = [&](const ffi::AnyBuffer& operand, int64_t size) {
+      return reinterpret_cast<const T*>(operand.untyped_data()) + Offset(operand, batch, k / turns, size);
+    };
+    const Network<T> net = {
+        at(field, points[0] * shape.field_size),
+        at(context, shape.windows * shape.values),
+        at(basis, cells * shape.rank),
+        at(weights, shape.inputs * shape.hidden),
+        at(bias, shape.hidden),
+        at(readout, shape.hidden * outputs),
+        reinterpret_cast<T*>(following->untyped_data()) + k / turns * channels * shape.following_size,
+    };
+    thread_local std::vector<typename Lane<T>::Vector> space;
+    space.resize((cells + shape.inputs + outputs) * kVectors);
+    Block<T>(net, shape, k % turns * width, reinterpret_cast<T*>(space.data()));
+  };
+  Deal(pool, members * turns, work);
+  return ffi::Error::Success();
+}
+
+ffi::Error Either(ffi::ThreadPool pool, ffi::AnyBuffer field, ffi::AnyBuffer context, ffi::AnyBuffer basis,
+                  ffi::AnyBuffer weights, ffi::AnyBuffer bias, ffi::AnyBuffer readout,
+                  ffi::Result<ffi::AnyBuffer> following, ffi::Span<const int64_t> extent,
+                  ffi::Span<const int64_t> stride) {
+  const auto step = field.element_type() == ffi::F32 ? Step<float> : Step<double>;
+  return step(pool, field, context, basis, weights, bias, readout, following, extent, stride);
+}
+
+}  // namespace
+
+XLA_FFI_DEFINE_HANDLER_SYMBOL(onesnap_step, Either,
+                              ffi::Ffi::Bind()
+                                  .Ctx<ffi::ThreadPool>()
+                                  .Arg<ffi::AnyBuffer>()  // field, with what lies beyond its ends
+                                  .Arg<ffi::AnyBuffer>()  // context
+                                  .Arg<ffi::AnyBuffer>()  // basis, of rank 0 where there is none
+                                  .Arg<ffi::AnyBuffer>()  // weights
+                                  .Arg<ffi::AnyBuffer>()  // bias
+                                  .Arg<ffi::AnyBuffer>()  // readout
+                                  .Ret<ffi::AnyBuffer>()
+                                  .Attr<ffi::Span<const int64_t>>("extent")
+                                  .Attr<ffi::Span<const int64_t>>("stride"));
