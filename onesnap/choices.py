@@ -232,10 +232,12 @@ def check_window(probe: Probe, extent, stride, mean: str) -> str | None:
     if any(2 * e + s > n for e, s, n in zip(wider, stride, probe.pairs.space, strict=True)):
         return None
     with np.errstate(over="ignore", invalid="ignore"):
-        error, less = (probe.fit(probe.cutter(e, stride, mean)).error() for e in (extent, wider))
-        change = probe.change
-    # Written with "not" so that a NaN says nothing.
-    if not (error > WRONG * change and less < min(0.5 * error, JUDGE * change)):
+        error, change = probe.fit(probe.cutter(extent, stride, mean)).error(), probe.change
+        # Written with "not" so that a NaN says nothing.
+        if not error > WRONG * change:
+            return None
+        less = probe.fit(probe.cutter(wider, stride, mean)).error()
+    if not less < min(0.5 * error, JUDGE * change):
         return None
     return (
         f"the window is too small for the step: two cells more on each side bring a small model to "

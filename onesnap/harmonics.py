@@ -49,19 +49,20 @@ def work(group: Group) -> float:
 
 
 def analyse(values: np.ndarray, group: Group) -> list[np.ndarray]:
-    """Functions on the group `(row, element · unit)` to `(row · i, j · unit)` for each ρ."""
+    """Functions on the group `(row, element · unit)` to `(i · row, j · unit)` for each ρ."""
     count, size, parts = len(values), len(group), irreducible(group)
     if size == 1:
         return [values]
     waves = [  # (i · j, element)
         np.sqrt(part.shape[1] / size) * part.transpose(2, 1, 0).reshape(-1, size) for part in parts
     ]
-    spectrum = np.concatenate(waves) @ values.reshape(count, size, -1)
+    # One product over all units and rows; they come and go transposed, as columns of a row each.
+    spectrum = np.concatenate(waves) @ values.T.reshape(size, -1)
     split, start = [], 0
     for part in parts:
         dimension = part.shape[1]
-        these = spectrum[:, start : start + dimension**2]
-        split.append(these.reshape(count * dimension, -1))
+        these = spectrum[start : start + dimension**2].reshape(dimension, -1, count)
+        split.append(these.transpose(1, 0, 2).reshape(-1, dimension * count).T)
         start += dimension**2
     return split
 

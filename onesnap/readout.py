@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import jax
 import numpy as np
 
-from . import lstsq
+from . import lstsq, native
 from .features import Features
 from .harmonics import analyse, correlation, grams, irreducible, lift, quotients, synthesise
 from .orbits import project
@@ -26,6 +26,8 @@ _with_slopes = jax.jit(lambda features, cells, context: features.with_slopes(cel
 
 def evaluate(features: Features, cells: np.ndarray, context: np.ndarray, slopes: bool = True):
     """Features and slopes of rows, in float64; None for slopes that are not wanted."""
+    if native.available(features.activation):
+        return native.evaluate(features, cells, context, slopes)
     with jax.enable_x64(True):
         if not slopes:
             return np.asarray(_values(features, cells, context)), None

@@ -90,8 +90,9 @@ class Stepper(eqx.Module):
 
 def _advance(stepper: Stepper, padded, context):
     """The field a step later from padded inputs `(channel, *space)` and context `(*tiles, value)`."""
-    fits = stepper.features.activation == "squareplus" and padded.dtype in (jnp.float32, jnp.float64)
-    return (_quick if fits and native.available() else in_blocks)(stepper, padded, context)
+    fits = padded.dtype in (jnp.float32, jnp.float64)
+    quick = fits and native.available(stepper.features.activation)
+    return (_quick if quick else in_blocks)(stepper, padded, context)
 
 
 @jax.custom_jvp

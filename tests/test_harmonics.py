@@ -44,7 +44,7 @@ def test_moving_the_window_turns_coefficients(group):
     moved = analyse(values[:, order].reshape(5, -1), group)
     for matrices, before, after in zip(irreducible(group), still, moved, strict=True):
         dimension = matrices.shape[1]
-        turned = matrices[-1] @ before.reshape(5, dimension, -1)
+        turned = np.einsum("ik,kru->iru", matrices[-1], before.reshape(dimension, 5, -1))
         np.testing.assert_allclose(after.reshape(turned.shape), turned, atol=1e-12)
 
 

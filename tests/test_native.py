@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import scipy.linalg
 from hypothesis import given, strategies as st
 
 from onesnap import native
@@ -43,7 +44,7 @@ def both(monkeypatch, function, *arguments):
     found = []
     for use in (True, False):
         with monkeypatch.context() as patch:
-            patch.setattr(native, "available", lambda use=use: use)
+            patch.setattr(native, "available", lambda activation, use=use: use)
             found.append(jax.jit(lambda *a: function(*a))(*arguments))  # traced anew
     return found
 
@@ -158,3 +159,36 @@ def test_nothing_depends_on_it(tmp_path: Path):
         assert len(kept) == 1
         assert fresh(XDG_CACHE_HOME=cache).startswith("True")
         assert list(tmp_path.glob("cache/onesnap/*")) == kept  # it is compiled once
+
+
+@needed
+@pytest.mark.parametrize("rank", [0, 5])
+@given(rows=st.integers(1, 70), hidden=st.integers(1, 20), told=st.integers(0, 2))
+def test_features_and_slopes_are_those_of_jax(rank, rows, hidden, told):
+    random = np.random.default_rng(rows)
+    features = draw(7, told, hidden, "squareplus", 0, gain=30.0)
+    if rank:
+        features = features.reduce(np.linalg.qr(random.normal(size=(7, rank)))[0])
+    cells, context = random.normal(size=(rows, 7)), random.normal(size=(rows, told))
+    with jax.enable_x64(True):
+        expected = features.with_slopes(cells, context)
+    found = native.evaluate(features, cells, context, True)
+    for ours, theirs in zip(found, expected, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-13, atol=3e-14)
+    alone, none = native.evaluate(features, cells, context, False)
+    np.testing.assert_array_equal(alone, found[0])
+    assert none is None
+
+
+@needed
+@pytest.mark.parametrize("order", ["C", "F"])
+@given(size=st.integers(1, 20), count=st.integers(1, 70))
+def test_whitening_is_substitution(order, size, count):
+    """Also with a factor whose diagonal spans all digits, where an inverse would be of no use."""
+    random = np.random.default_rng(size)
+    factor = np.triu(random.normal(size=(size, size)) + 3 * np.eye(size))
+    factor *= np.logspace(0, -14, size)[:, None]
+    columns = np.array(random.normal(size=(size, count)), order=order)
+    expected = scipy.linalg.solve_triangular(factor, columns, trans=1)
+    found = native.whiten(factor, columns.copy(order))
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12 * np.abs(expected).max())

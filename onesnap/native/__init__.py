@@ -1,8 +1,8 @@
-"""A step of a window network as native code, where a C++ compiler is at hand.
+"""Steps and training rows of a window network as native code, where a C++ compiler is at hand.
 
 It is compiled for the processor at its first use, which takes some seconds, and kept in the user's
 cache folder. Without a compiler, on other devices, for other activations, or with ONESNAP_NATIVE=0
-in the environment, JAX's own code does the same.
+in the environment, JAX, NumPy and SciPy do the same.
 """
 
 from __future__ import annotations
@@ -26,20 +26,25 @@ import platformdirs
 
 SOURCE = Path(__file__).parent / "step.cc"
 FLAGS = ("-std=c++17", "-O3", "-march=native", "-fno-math-errno", "-fPIC", "-shared", "-w")
-TARGET = "onesnap_step"
+STEP = "onesnap_step"
 
 
 @cache
-def available() -> bool:
-    """Whether the native step can be used; compiles it where that was not done before."""
+def library() -> ctypes.CDLL | None:
+    """The compiled code, made where that was not done before; None where it cannot be."""
     if os.environ.get("ONESNAP_NATIVE", "1") == "0":
-        return False
+        return None
     try:
-        library = ctypes.CDLL(str(_library()))
-        jax.ffi.register_ffi_target(TARGET, jax.ffi.pycapsule(library[TARGET]), platform="cpu")
+        found = ctypes.CDLL(str(_library()))
+        jax.ffi.register_ffi_target(STEP, jax.ffi.pycapsule(found[STEP]), platform="cpu")
     except (OSError, subprocess.SubprocessError):
-        return False  # speed is all that is lost
-    return True
+        return None  # speed is all that is lost
+    return found
+
+
+def available(activation: str = "squareplus") -> bool:
+    """Whether there is native code for a network with this activation."""
+    return activation == "squareplus" and library() is not None
 
 
 def _library() -> Path:
@@ -76,7 +81,7 @@ def advance(padded, context, features, readout, channels: int, extent, stride: S
     basis = jnp.zeros((cells, 0), padded.dtype) if features.basis is None else features.basis
     space = [count * step for count, step in zip(context.shape, stride, strict=False)]
     call = jax.ffi.ffi_call(
-        TARGET,
+        STEP,
         jax.ShapeDtypeStruct((channels, *space), padded.dtype),
         vmap_method="expand_dims",
     )
@@ -84,3 +89,32 @@ def advance(padded, context, features, readout, channels: int, extent, stride: S
         padded, context, basis, features.weights, features.bias, readout,
         extent=np.array(extent, np.int64), stride=np.array(stride, np.int64),
     )  # fmt: skip
+
+
+def evaluate(features, cells: np.ndarray, context: np.ndarray, slopes: bool):
+    """Features and slopes `(row, hidden)` of rows, a row a column in memory; None if not wanted."""
+    basis = np.zeros((0, 0)) if features.basis is None else features.basis
+    shape = features.weights.shape[1], len(cells)
+    values, found = np.empty(shape), np.empty(shape) if slopes else None
+    read = cells, context, basis, features.weights, features.bias
+    sizes = *cells.shape, context.shape[1], basis.shape[1], shape[0]
+    _call("onesnap_features", [*map(_plain, read), values, found], sizes)
+    return values.T, None if found is None else found.T
+
+
+def whiten(factor: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """R⁻ᵀ B for a triangular factor R, in the memory of the columns B where that can be."""
+    columns = _plain(columns)
+    _call("onesnap_whiten", [_plain(factor), columns], columns.shape)
+    return columns
+
+
+def _plain(array) -> np.ndarray:
+    return np.ascontiguousarray(array, np.float64)
+
+
+def _call(name: str, arrays: Sequence[np.ndarray | None], sizes: Sequence[int]) -> None:
+    """Call a function of the library with arrays, sizes and the number of threads."""
+    pointers = [None if array is None else ctypes.c_void_p(array.ctypes.data) for array in arrays]
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    getattr(library(), name)(*pointers, *map(ctypes.c_int64, (*sizes, cores or 1)))

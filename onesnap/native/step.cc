@@ -1,5 +1,5 @@
-// One step of a window network on the CPU: cut windows, two matrix products with the activation
-// between them, glue. Hidden units never leave the registers.
+// A window network on the CPU. A step: cut windows, two matrix products with the activation between
+// them, glue; hidden units never leave the registers. And features of rows, for training.
 //
 // A vector holds the same cell of neighbouring windows, not neighbouring cells of one window. So
 // every size of window and of block fills the vectors, and weights are read as single numbers.
@@ -9,6 +9,8 @@
 #include <atomic>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
+#include <functional>
 #include <memory>
 #include <thread>
 #include <utility>
@@ -63,6 +65,21 @@ inline Lane<double>::Vector Root<double>(Lane<double>::Vector square) {
   root += root * off;
   half += half * off;
   return root + half * (square - root * root);
+}
+#endif
+
+// The reciprocal root, to all digits.
+template <typename T>
+inline typename Lane<T>::Vector InverseRoot(typename Lane<T>::Vector square) {
+  return Root<T>(square) / square;
+}
+
+#if defined(__AVX512F__)
+template <>
+inline Lane<double>::Vector InverseRoot<double>(Lane<double>::Vector square) {
+  Lane<double>::Vector inverse = _mm512_rsqrt14_pd(square);
+  for (int turn = 0; turn < 2; ++turn) inverse *= 1.5 - 0.5 * square * inverse * inverse;
+  return inverse;
 }
 #endif
 
@@ -127,6 +144,7 @@ inline void Units(const T* inputs, const Network<T>& net, const Shape& shape, in
   }
 }
 
+// Columns of the window basis for a block of windows.
 template <typename T, int units>
 inline void Reduce(const T* cells, const Network<T>& net, const Shape& shape, int64_t k, T* inputs) {
   typename Lane<T>::Vector sums[units][kVectors];
@@ -134,6 +152,13 @@ inline void Reduce(const T* cells, const Network<T>& net, const Shape& shape, in
   for (int j = 0; j < units; ++j)
     for (int v = 0; v < kVectors; ++v)
       reinterpret_cast<typename Lane<T>::Vector*>(inputs + (k + j) * Lane<T>::windows)[v] = sums[j][v];
+}
+
+template <typename T>
+void ReduceAll(const T* cells, const Network<T>& net, const Shape& shape, T* inputs) {
+  int64_t k = 0;
+  for (; k + kUnits <= shape.rank; k += kUnits) Reduce<T, kUnits>(cells, net, shape, k, inputs);
+  for (; k < shape.rank; ++k) Reduce<T, 1>(cells, net, shape, k, inputs);
 }
 
 // A block of windows from `first` on. `space` has room for its cells, inputs and outputs.
@@ -158,11 +183,9 @@ void Block(const Network<T>& net, const Shape& shape, int64_t first, T* space) {
   }
   for (int64_t c = 0; c < cells; ++c)
     for (int w = 0; w < width; ++w) seen[c * width + w] = net.field[from[w] + shape.cells[c]];
-  int64_t k = 0;
-  for (; k + kUnits <= shape.rank; k += kUnits) Reduce<T, kUnits>(seen, net, shape, k, inputs);
-  for (; k < shape.rank; ++k) Reduce<T, 1>(seen, net, shape, k, inputs);
+  ReduceAll<T>(seen, net, shape, inputs);
   T* beside = answer - shape.values * width;
-  for (k = 0; k < shape.values; ++k)
+  for (int64_t k = 0; k < shape.values; ++k)
     for (int w = 0; w < width; ++w) beside[k * width + w] = net.context[window[w] * shape.values + k];
   std::fill(answer, answer + outputs * width, T(0));
   int64_t unit = 0;
@@ -173,10 +196,10 @@ void Block(const Network<T>& net, const Shape& shape, int64_t first, T* space) {
       net.following[to[w] + shape.outputs[o]] = T(0.5) * answer[o * width + w];
 }
 
-// Calls work(k) for k = 0 ... count - 1 on several threads. The calling one works as well, and waits
-// only for calls that have begun: a pool whose threads are all busy cannot hold it up.
-template <typename Work>
-void Deal(ffi::ThreadPool& pool, int64_t count, const Work& work) {
+// Calls work(k) for k = 0 ... count - 1 on several threads; launch(turn) starts one. The calling one
+// works as well, and waits only for calls that have begun: busy threads cannot hold it up.
+template <typename Launch, typename Work>
+void Deal(int64_t threads, const Launch& launch, int64_t count, const Work& work) {
   struct Progress {
     std::atomic<int64_t> next{0}, done{0};
   };
@@ -186,7 +209,7 @@ void Deal(ffi::ThreadPool& pool, int64_t count, const Work& work) {
     for (int64_t k; (k = progress->next.fetch_add(1)) < count; ++finished) work(k);
     progress->done.fetch_add(finished);
   };
-  for (int64_t helper = 1; helper < std::min(pool.num_threads(), count); ++helper) pool.Schedule([turn] { turn(); });
+  for (int64_t helper = 1; helper < std::min(threads, count); ++helper) launch([turn] { turn(); });
   turn();
   for (int spins = 0; progress->done.load() < count; ++spins)
     if (spins > 1000) std::this_thread::yield();
@@ -271,7 +294,8 @@ ffi::Error Step(ffi::ThreadPool pool, ffi::AnyBuffer field, ffi::AnyBuffer conte
     space.resize((cells + shape.inputs + outputs) * kVectors);
     Block<T>(net, shape, k % turns * width, reinterpret_cast<T*>(space.data()));
   };
-  Deal(pool, members * turns, work);
+  const auto launch = [&](auto turn) { pool.Schedule(std::move(turn)); };
+  Deal(pool.num_threads(), launch, members * turns, work);
   return ffi::Error::Success();
 }
 
@@ -281,6 +305,46 @@ ffi::Error Either(ffi::ThreadPool pool, ffi::AnyBuffer field, ffi::AnyBuffer con
                   ffi::Span<const int64_t> stride) {
   const auto step = field.element_type() == ffi::F32 ? Step<float> : Step<double>;
   return step(pool, field, context, basis, weights, bias, readout, following, extent, stride);
+}
+
+// Hidden units, and their slopes, of a block of rows.
+template <typename T, int units>
+inline void Values(const T* inputs, const Network<T>& net, const Shape& shape, int64_t unit, int64_t first,
+                   T* values, T* slopes) {
+  using Vector = typename Lane<T>::Vector;
+  Vector sums[units][kVectors];
+  Multiply<T, units>(inputs, shape.inputs, net.weights + unit, shape.hidden, net.bias + unit, sums);
+  for (int j = 0; j < units; ++j) {
+    const int64_t start = (unit + j) * shape.windows + first;
+    for (int v = 0; v < kVectors; ++v) {
+      const int64_t done = v * Lane<T>::lanes, left = shape.windows - first - done;
+      if (left <= 0) break;
+      const size_t bytes = std::min<int64_t>(left, Lane<T>::lanes) * sizeof(T);
+      const Vector x = sums[j][v], square = x * x + T(4), inverse = InverseRoot<T>(square);
+      const Vector value = T(0.5) * (x + square * inverse);
+      std::memcpy(values + start + done, &value, bytes);
+      if (slopes == nullptr) continue;
+      const Vector slope = T(0.5) + T(0.5) * x * inverse;
+      std::memcpy(slopes + start + done, &slope, bytes);
+    }
+  }
+}
+
+void Launch(std::function<void()> turn) { std::thread(std::move(turn)).detach(); }
+
+// Columns j ... of a triangular solve: x = (b - rows above) / diagonal, for a block of right-hand sides.
+template <typename T, int units>
+inline void Substitute(const T* factor, int64_t size, int64_t j, T* panel) {
+  using Vector = typename Lane<T>::Vector;
+  Vector sums[units][kVectors];
+  Multiply<T, units>(panel, j, factor + j, size, nullptr, sums);
+  Vector* rows = reinterpret_cast<Vector*>(panel + j * Lane<T>::windows);
+  for (int unit = 0; unit < units; ++unit)
+    for (int v = 0; v < kVectors; ++v) {
+      Vector rest = rows[unit * kVectors + v] - sums[unit][v];
+      for (int k = 0; k < unit; ++k) rest -= factor[(j + k) * size + j + unit] * rows[k * kVectors + v];
+      rows[unit * kVectors + v] = rest / factor[(j + unit) * size + j + unit];
+    }
 }
 
 }  // namespace
@@ -297,3 +361,60 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(onesnap_step, Either,
                                   .Ret<ffi::AnyBuffer>()
                                   .Attr<ffi::Span<const int64_t>>("extent")
                                   .Attr<ffi::Span<const int64_t>>("stride"));
+
+// Plain functions for training, which work in NumPy's memory; all arrays are in the order of C.
+extern "C" {
+
+// Features and slopes `(hidden, rows)` of rows `(rows, cells)` and their context `(rows, values)`;
+// a basis of rank 0 is none, and slopes may be null.
+void onesnap_features(const double* cells, const double* context, const double* basis, const double* weights,
+                      const double* bias, double* values, double* slopes, int64_t rows, int64_t count,
+                      int64_t told, int64_t rank, int64_t hidden, int64_t threads) {
+  constexpr int width = Lane<double>::windows;
+  Shape shape;
+  shape.windows = rows;
+  shape.cells.resize(count);
+  shape.values = told;
+  shape.rank = rank;
+  shape.inputs = (rank ? rank : count) + told;
+  shape.hidden = hidden;
+  const Network<double> net = {nullptr, nullptr, basis, weights, bias};
+  Deal(threads, Launch, (rows + width - 1) / width, [&](int64_t block) {
+    thread_local std::vector<Lane<double>::Vector> space;
+    space.resize((count + shape.inputs) * kVectors);
+    double* seen = reinterpret_cast<double*>(space.data());
+    double* inputs = rank ? seen + count * width : seen;
+    double* beside = inputs + (shape.inputs - told) * width;
+    const int64_t first = block * width;
+    for (int w = 0; w < width; ++w) {
+      const int64_t row = std::min(first + w, rows - 1);
+      for (int64_t c = 0; c < count; ++c) seen[c * width + w] = cells[row * count + c];
+      for (int64_t k = 0; k < told; ++k) beside[k * width + w] = context[row * told + k];
+    }
+    ReduceAll<double>(seen, net, shape, inputs);
+    int64_t unit = 0;
+    for (; unit + kUnits <= hidden; unit += kUnits)
+      Values<double, kUnits>(inputs, net, shape, unit, first, values, slopes);
+    for (; unit < hidden; ++unit) Values<double, 1>(inputs, net, shape, unit, first, values, slopes);
+  });
+}
+
+// Solves Rᵀ X = B for a triangular factor R `(size, size)` and B `(size, columns)`, which X replaces.
+void onesnap_whiten(const double* factor, double* columns, int64_t size, int64_t count, int64_t threads) {
+  constexpr int width = Lane<double>::windows;
+  Deal(threads, Launch, (count + width - 1) / width, [&](int64_t block) {
+    thread_local std::vector<Lane<double>::Vector> space;
+    space.resize(size * kVectors);
+    double* panel = reinterpret_cast<double*>(space.data());
+    const int64_t first = block * width, these = std::min<int64_t>(width, count - first);
+    for (int64_t j = 0; j < size; ++j)
+      std::memcpy(panel + j * width, columns + j * count + first, these * sizeof(double));
+    int64_t j = 0;
+    for (; j + kUnits <= size; j += kUnits) Substitute<double, kUnits>(factor, size, j, panel);
+    for (; j < size; ++j) Substitute<double, 1>(factor, size, j, panel);
+    for (j = 0; j < size; ++j)
+      std::memcpy(columns + j * count + first, panel + j * width, these * sizeof(double));
+  });
+}
+
+}  // extern "C"
