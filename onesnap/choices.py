@@ -7,6 +7,7 @@ and judged by their error on windows they have not seen. A few dozen of them, wh
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +18,7 @@ from .features import Context, Features, draw
 from .rows import Cutter, Pairs, Rows, join, principal
 from .scaling import Scaling, range_of, widen
 from .symmetry import Element, Group, full, trivial
-from .windows import both_sides, window_sides
+from .windows import both_sides, per_axis, window_sides
 
 TRAIN, TEST, HIDDEN = 12000, 1000, 400  # size of a probe, at most
 PROBE_NOISE = 1e-5
@@ -25,7 +26,7 @@ JUDGE = 0.3  # a probe with a larger error, relative to what a step changes, pro
 WRONG = 0.02  # of what a step changes: an error that is worth a warning
 EXTENTS = {1: (2, 4, 6, 8, 10, 13, 16, 20), 2: (1, 2, 3, 4, 6), 3: (1, 2)}
 NEAR = 4.0  # an extent with more than so many times the least error is not tried
-STRIDES = {1: 4, 2: 4, 3: 1}
+STRIDES = {1: 4, 2: 4, 3: 2}
 ROOMY = 24  # points an axis, from which on a stride need not divide the grid
 POSITION = 4  # cosines an axis, where position matters
 
@@ -184,7 +185,7 @@ def list_windows(
         listed = [(6, terms(5)), (4, terms(5)), (3, terms(8)), (2, terms(7))]
         listed += [(e, None) for e in near[:2]]
     else:
-        listed = [(2, terms(4)), (1, terms(4))]
+        listed = [(2, terms(6)), (2, terms(4)), (1, terms(4))]
     fitting = [
         (extent, rank)
         for extent, rank in listed
@@ -209,17 +210,26 @@ def find_mean(probe: Probe, stride: tuple[int, ...]) -> tuple[str, str]:
     return ("remove" if without <= 1.5 * with_mean else "keep"), because
 
 
-def rank_extents(probe: Probe, stride: tuple[int, ...], mean: str) -> dict[int, float]:
+def rank_extents(
+    probe: Probe, stride: tuple[int, ...], mean: str, extents: Iterable[Any] = (), position: int = 0
+) -> dict[Any, float]:
     """Held-out errors by extent, least first, of those extents that are worth a trial.
 
     Too small a window does not hold what a time step reaches; too large a one spends the random
     features on cells that do not matter.
     """
     dimension, space = len(stride), probe.pairs.space
+
+    def error(reach: tuple[int, ...]) -> float:
+        return probe.fit(probe.cutter(reach, stride, mean, position=position)).error()
+
+    each = {
+        extent: per_axis("extent", extent, dimension, 0) for extent in extents or EXTENTS[dimension]
+    }
     errors = {
-        extent: probe.fit(probe.cutter((extent,) * dimension, stride, mean)).error()
-        for extent in EXTENTS[dimension]
-        if all(2 * extent + s <= n for s, n in zip(stride, space, strict=True))
+        extent: error(reach)
+        for extent, reach in each.items()
+        if all(2 * e + s <= n for e, s, n in zip(reach, stride, space, strict=True))
     }
     best = min(errors.values(), default=0.0)
     near = sorted(((error, e) for e, error in errors.items() if error <= NEAR * best))
@@ -246,14 +256,19 @@ def check_window(probe: Probe, extent, stride, mean: str) -> str | None:
     )
 
 
-def find_position(probe: Probe, extent, stride, mean: str) -> tuple[int, str]:
-    """Whether telling the network where it is helps; needs several pairs to be told from chance."""
+def find_position(
+    probe: Probe, ranked: dict[Any, float], stride, mean: str
+) -> tuple[int, str, dict[Any, float]]:
+    """Whether telling the network where it is helps; needs several pairs to be told from chance.
+
+    Extents are compared with position anew: without it wide windows do best that guess the place.
+    """
     if len(probe.pairs) < 4:
-        return 0, "fewer than four pairs cannot tell place from state"
-    plain = probe.fit(probe.cutter(extent, stride, mean)).error()
-    placed = probe.fit(probe.cutter(extent, stride, mean, position=POSITION)).error()
-    because = f"held-out error with position {placed / plain:.2g} of that without"
-    return (POSITION if placed < 0.5 * plain else 0), because
+        return 0, "fewer than four pairs cannot tell place from state", ranked
+    placed = rank_extents(probe, stride, mean, ranked, POSITION)
+    ratio = min(placed.values()) / max(min(ranked.values()), 1e-300)
+    because = f"held-out error with position {ratio:.2g} of that without"
+    return (POSITION, because, placed) if ratio < 0.5 else (0, because, ranked)
 
 
 def find_symmetry(probe: Probe, extent, stride, mean: str) -> tuple[Group, str]:

@@ -46,6 +46,7 @@ ACTIVATIONS: dict[str, Callable] = {
     "linear": lambda x: x,
 }
 WEIGHTS = ("local", "uniform")
+PLACED, SHARE, MIXED = 30, 0.1, 0.1  # units that see position alone, at most; weight in the others
 WIDTHS = {1: (2.0, 8.0), 2: (1.2, 5.0), 3: (1.2, 5.0)}  # of local units, in cells
 
 
@@ -99,11 +100,13 @@ def draw(
     seed: int,
     window: Sequence[int] | None = None,
     gain: float = 1.0,
+    position: int = 0,
 ) -> Features:
     """Draw the random layer as the paper does; `hidden = 0` gives the linear window model.
 
     With the shape `(channels, *sides)` of a window, units are local: the weights of each fade away
-    from a place in it. `gain` multiplies all weights of inputs.
+    from a place in it, and the first `position` values of the context count little but in units of
+    their own. `gain` multiplies all weights of inputs.
     """
     if activation not in ACTIVATIONS:
         raise ValueError(f"activation: expected one of {sorted(ACTIVATIONS)}, got {activation!r}")
@@ -116,7 +119,22 @@ def draw(
     bias = random.uniform(-bound, bound, hidden)
     if window is not None:
         weights[:cells] *= _places(window, hidden, random)
+        _set_apart(weights, cells, position)
     return Features(None, weights, bias, activation)
+
+
+def _set_apart(weights: np.ndarray, cells: int, position: int) -> None:
+    """Some units see the position alone, the others see little of it.
+
+    What place does to an equation is a force that adds to the rest, and a small change of what the
+    rest does. Units that mix both evenly can say the one only by cancelling the other.
+    """
+    place = slice(cells, cells + position)
+    alone = min(PLACED, int(SHARE * weights.shape[1])) if position else 0
+    weights[place, alone:] *= MIXED
+    weights[place, :alone] *= 2 * np.sqrt(len(weights) / max(1, position))
+    weights[:cells, :alone] = 0.0
+    weights[cells + position :, :alone] = 0.0
 
 
 def _places(window: Sequence[int], hidden: int, random: np.random.Generator) -> np.ndarray:

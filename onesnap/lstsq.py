@@ -23,9 +23,10 @@ from . import native
 
 SOLVERS = ("normal", "qr")
 
-NOVEL = 1e6  # squared length, in units of the rows seen so far, from which on a block is news
+NOVEL = 1e8  # squared length, in units of the rows seen so far, from which on a block is news
+ENOUGH = 1.25  # rows for each column that a first factor is made of
 
-_pstrf, _trcon = scipy.linalg.get_lapack_funcs(("pstrf", "trcon"))
+_pstrf, _tpqrt, _trcon = scipy.linalg.get_lapack_funcs(("pstrf", "tpqrt", "trcon"))
 
 # Factorisations gain nothing from a second thread, and crawl when another program holds its core.
 # SciPy's threads are not NumPy's: those of one would wait for work on the cores of the other.
@@ -72,7 +73,7 @@ def merge(first: Moments, second: Moments) -> Moments:
     if first.solver == "normal":
         factor = first.factor + second.factor
     else:
-        factor = _triangle(np.concatenate([first.factor, second.factor]))
+        factor = _below(first.factor, second.factor)
     return replace(
         first, rows=first.rows + second.rows, factor=factor, slopes=first.slopes + second.slopes
     )
@@ -93,7 +94,7 @@ def solve(moments: Moments, penalty: np.ndarray | None = None) -> np.ndarray:
         if penalty is not None:
             below = _root(penalty)
             below = np.pad(below, ((0, 0), (0, system.shape[1] - hidden)))
-            system = _triangle(np.concatenate([system, below]))[:hidden]
+            system = _below(moments.factor, below)[:hidden]
         if _trcon(system[:, :hidden])[0] > cut:
             return scipy.linalg.solve_triangular(system[:, :hidden], system[:, hidden:])
     # Rank-revealing QR: a singular system gets its shortest solution instead of noise. The factor
@@ -135,19 +136,25 @@ def _grow(factor: np.ndarray, rows: int, left: np.ndarray, right: np.ndarray) ->
     of I + (B R⁻¹)ᵀ B R⁻¹ loses no digits though that of Bᵀ B would lose all: the accuracy of a QR
     factorisation for about the cost of the Gram matrix.
     """
-    size = len(factor)
-    if rows < 2 * size:
-        first = np.concatenate([left[:, : 2 * size], right[:, : 2 * size]])
-        factor = _triangle(np.concatenate([factor, first.T]))
-        left, right = left[:, 2 * size :], right[:, 2 * size :]
-    if not left.shape[1]:
-        return factor
+    size, count, rest = len(factor), left.shape[1], slice(None)
+
+    def columns(which) -> np.ndarray:
+        return np.concatenate([left[:, which], right[:, which]])
+
+    if rows < (enough := int(ENOUGH * size)):
+        # Spread over the block, for neighbouring rows are alike.
+        chosen = np.zeros(count, bool)
+        chosen[np.linspace(0, count - 1, min(count, enough)).astype(int)] = True
+        first, rest = columns(chosen).T, ~chosen
+        factor = _below(factor, first) if rows else _triangle(first)
+        if not rest.any():
+            return factor
     if np.diag(factor).all():
-        gram = _gram(_whiten(factor, np.concatenate([left, right])))
+        gram = _gram(_whiten(factor, columns(rest)))
         gram[np.diag_indices(size)] += 1.0
         if np.max(np.diag(gram)) < NOVEL:  # also false for NaN
             return np.triu(_cholesky(gram) @ factor)
-    return _triangle(np.concatenate([factor, np.concatenate([left, right]).T]))
+    return _below(factor, columns(rest).T)
 
 
 def _whiten(factor: np.ndarray, columns: np.ndarray) -> np.ndarray:
@@ -170,7 +177,15 @@ def _triangle(rows: np.ndarray) -> np.ndarray:
     """The triangular factor of a stack of rows, square however few rows there are."""
     size = rows.shape[1]
     factor = scipy.linalg.qr(rows, mode="r", overwrite_a=True, check_finite=False)[0]
-    return np.triu(factor[:size])
+    return np.pad(np.triu(factor[:size]), ((0, max(0, size - len(rows))), (0, 0)))
+
+
+@_one_thread
+def _below(factor: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """The triangular factor of a triangular one with rows below it, at half the work of any rows."""
+    if not len(rows):
+        return factor
+    return np.triu(_tpqrt(0, min(64, len(factor)), factor, rows)[0])
 
 
 @_one_thread

@@ -160,21 +160,25 @@ def make_plans(given: Mapping[str, Any], pairs: Pairs, probe: Probe) -> list[Pla
         return choices.find_mean(probe, stride)
 
     mean = settle("mean", given["mean"], find_mean)
-    near: list[int] = []
-    if given["extent"] == "auto":
-        near = list(choices.rank_extents(probe, stride, mean))
-        extent = (near[0],) * dimension
-    else:
-        extent = per_axis("extent", given["extent"], dimension, 0)
-    check_grid(pairs.space, extent, stride)
+    known = given["context"] if given["context"] != "auto" else 0
+    extents = []
+    if given["extent"] != "auto":
+        extents = [per_axis("extent", given["extent"], dimension, 0)]
+        check_grid(pairs.space, extents[0], stride)
     check_averaging(given["averaging"], pairs.space, stride)
+    wanted = not extents or given["context"] == "auto"
+    near = choices.rank_extents(probe, stride, mean, extents, known) if wanted else {extents[0]: 0.0}
 
     def find_context():
+        nonlocal near
         if isinstance(given["symmetry"], Group) and len(given["symmetry"]) > 1:
             return 0, "a symmetry was given, which position would break"
-        return choices.find_position(probe, extent, stride, mean)
+        found, because, near = choices.find_position(probe, near, stride, mean)
+        return found, because
 
     context = settle("context", given["context"], find_context)
+    extent = per_axis("extent", next(iter(near)), dimension, 0)
+    check_grid(pairs.space, extent, stride)
 
     def find_symmetry():
         if context:
@@ -232,7 +236,7 @@ def make_plans(given: Mapping[str, Any], pairs: Pairs, probe: Probe) -> list[Pla
     )
     if given["extent"] != "auto" or not whole.hidden:
         return [whole]
-    windows = choices.list_windows(pairs.space, stride, channels, near)
+    windows = choices.list_windows(pairs.space, stride, channels, list(near))
     if given["rank"] != "auto":
         windows = dict.fromkeys((extent, given["rank"]) for extent, _ in windows)
     return [replace(whole, extent=(e,) * dimension, rank=rank) for e, rank in windows]

@@ -7,7 +7,8 @@ never visits predicts every held-out window well, and blows up when it is fed it
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ NOISES = {  # tried in turn, in units of the range; trials in the plane and in s
     3: (1e-4, 1e-3, 1e-2, 3e-2),
 }
 ISOTROPIC = (1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3)  # as large as the errors of a step
-FIRST = {1: 4, 2: 6, 3: 2}  # plans tried at first, by dimension
+FIRST = {1: 4, 2: 6, 3: 3}  # plans tried at first, by dimension
 ABOVE = 1.5  # times the deviation of the last direction kept, at least, has noise to be
 GAINS = {1: (1.0, 4.0), 2: (1.0,), 3: (1.0,)}
 PAPER_NOISE = 1e-4
@@ -104,12 +105,14 @@ class Candidate:
     values: np.ndarray  # features of the held-out windows
     targets: np.ndarray
     noises: list[float]
-    readout: np.ndarray = field(init=False)
-    error: float = field(init=False)
 
-    def __post_init__(self):
-        self.readout = self.layer.solve(self.totals, self.noises[0])
-        self.error = float(np.sqrt(np.mean((self.values @ self.readout - self.targets) ** 2)))
+    @cached_property
+    def readout(self) -> np.ndarray:
+        return self.layer.solve(self.totals, self.noises[0])
+
+    @cached_property
+    def error(self) -> float:
+        return float(np.sqrt(np.mean((self.values @ self.readout - self.targets) ** 2)))
 
     def run(self, pairs: Pairs, dtype: str) -> Trial:
         """Forecast with the present noise."""
@@ -119,9 +122,9 @@ class Candidate:
         return Trial(plan, self.cutter, self.layer, self.error, survived, tuple(self.noises))
 
     def because(self, setting: str, reason: str) -> Candidate:
-        """The same with a reason for a setting."""
-        reasons = {**self.plan.reasons, setting: reason}
-        return replace(self, plan=replace(self.plan, reasons=reasons))
+        """This one, with a reason for a setting."""
+        self.plan = replace(self.plan, reasons={**self.plan.reasons, setting: reason})
+        return self
 
     def everywhere(self) -> Candidate:
         """The same with noise in all directions."""
@@ -210,7 +213,7 @@ def _grown(
     best: Candidate, most: int, given: Mapping[str, Any], pairs: Pairs, probe: Probe
 ) -> Candidate:
     """The candidate with hidden units doubled as long as it pays, up to a number."""
-    while (units := best.plan.hidden) <= 0.8 * most:
+    while 0 < (units := best.plan.hidden) <= 0.8 * most:
         more = replace(best.plan, hidden=min(2 * units, most))
         larger = _candidate(more, given, pairs, probe)
         because = f"{larger.error / best.error:.2g} of the error on unseen windows with {units}"
@@ -256,7 +259,8 @@ def make_layer(plan: Plan, cutter: Cutter, pairs: Pairs) -> Layer:
         cutter, windows=min(share, cutter.windows or share), share=False, folded=False, noise=0.0
     )
     variances, directions = principal(few.rows(pairs))
-    beside = plan.context * len(pairs.space) + pairs.parameters.shape[1]
+    position = plan.context * len(pairs.space)
+    beside = position + pairs.parameters.shape[1]
     group, around = plan.symmetry, (plan.extent, plan.stride, pairs.fields.shape[1])
     units = plan.hidden // len(group) if plan.equivariant else plan.hidden
     if plan.equivariant:
@@ -265,7 +269,9 @@ def make_layer(plan: Plan, cutter: Cutter, pairs: Pairs) -> Layer:
     basis = invariant(basis, group, *around) if plan.equivariant else basis
     channels = pairs.before.shape[1] + pairs.fields.shape[1]
     window = (channels, *window_sides(plan.extent, plan.stride)) if plan.weights == "local" else None
-    features = draw(len(variances), beside, units, plan.activation, plan.seed, window, plan.gain)
+    features = draw(
+        len(variances), beside, units, plan.activation, plan.seed, window, plan.gain, position
+    )
     features = features if plan.rank is None else features.reduce(basis)
     if plan.equivariant:
         features = images(features, cutter.scaling, group, *around)

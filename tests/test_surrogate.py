@@ -42,6 +42,13 @@ def test_without_arguments_it_learns_ks_from_one_pair(truth):
     assert "trial forecast" in model.summary()
 
 
+@pytest.mark.filterwarnings("ignore:no noise kept")
+def test_a_linear_window_needs_no_other_argument(truth):
+    model = snap.Surrogate(hidden=0).fit(truth[:1], truth[1:2])
+    assert (model.plan_.hidden, model.stepper_.features.activation) == (0, "linear")
+    assert np.isfinite(model.score(truth[10:15], truth[11:16]))
+
+
 def test_any_kind_of_real_array_works(truth, model):
     expected = model.predict(truth[:2])
     before, after = truth[:3].astype(np.float32), truth[1:4].astype(np.float32)
