@@ -23,6 +23,7 @@ from .windows import both_sides, per_axis, window_sides
 TRAIN, TEST, HIDDEN = 12000, 1000, 400  # size of a probe, at most
 PROBE_NOISE = 1e-5
 JUDGE = 0.3  # a probe with a larger error, relative to what a step changes, proves nothing
+OBEYS = 1.5  # times the error of a probe, below which one has to be that learns from moved windows
 WRONG = 0.02  # of what a step changes: an error that is worth a warning
 EXTENTS = {1: (2, 4, 6, 8, 10, 13, 16, 20), 2: (1, 2, 3, 4, 6), 3: (1, 2)}
 NEAR = 4.0  # an extent with more than so many times the least error is not tried
@@ -55,10 +56,19 @@ class Probe:
         """Root mean square of what a step changes, by which errors are measured."""
         return float(np.sqrt(np.mean((self.pairs.after - self.pairs.before) ** 2)))
 
-    def fit(self, cutter: Cutter, shifted: bool = False) -> Fitted:
-        """Fit the small model; `shifted` takes the mean of each window out of it first."""
-        identity = cutter.group.elements[0]
-        rows = join([cutter.cut(self.pairs, i, cells, identity) for i, cells in self.train])
+    def fit(self, cutter: Cutter, shifted: bool = False, among: Group | None = None) -> Fitted:
+        """Fit the small model; `shifted` takes the mean of each window out of it first.
+
+        The windows are dealt out `among` the elements of a group, and moved by them.
+        """
+        elements = among.elements if among else cutter.group.elements[:1]
+        rows = join(
+            [
+                cutter.cut(self.pairs, i, hand, element)
+                for i, cells in self.train
+                for element, hand in zip(elements, np.array_split(cells, len(elements)), strict=True)
+            ]
+        )
         rows = _shift(rows, cutter) if shifted else rows
         hidden = min(HIDDEN, max(10, len(rows[0]) // 3))
         features = draw(rows[0].shape[1], rows[1].shape[1], hidden, "squareplus", seed=0)
@@ -297,7 +307,12 @@ def find_symmetry(probe: Probe, extent, stride, mean: str) -> tuple[Group, str]:
             return best, "no probe is good enough to judge"
         ratios = {e: fitted.error(e) / reference for e in pool.elements}
         group = largest_group([e for e, ratio in ratios.items() if ratio <= 3], fields)
-        if len(group) > len(best):
+        # Where a model is poor, no element makes it much worse; but one that has to obey a false
+        # symmetry is.
+        if (
+            len(best) < len(group)
+            and probe.fit(fitted.cutter, among=group).error() < OBEYS * reference
+        ):
             worst = max(ratios[e] for e in group.elements)
             refused = [ratio for e, ratio in ratios.items() if e not in group.elements]
             because = f"held-out error grows at most {worst:.2g} times under its elements" + (

@@ -19,11 +19,12 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_bytes
 
 from .features import ACTIVATIONS, Context, Features
+from .folding import make_fold
 from .planning import Plan
 from .scaling import Scaling
 from .stepper import Stepper
 from .symmetry import Element, Group
-from .windows import both_sides, per_axis
+from .windows import both_sides, per_axis, window_sides
 
 VERSION = 1
 MOST_HEADER = 2**24  # bytes; groups and reasons take some thousands
@@ -245,10 +246,21 @@ def _assemble(settings: dict, tensors: dict[str, np.ndarray]):
         raise ValueError(f"the sizes of {wrong or 'activation'} do not fit the rest")
     features = Features(basis, weights, tensors["features.bias"], settings["activation"])
     boundary = both_sides(settings["boundary"], len(stride))
-    stepper = Stepper(
-        scaling, features, tensors["readout"], context, extent, stride, boundary, tensors.get("fill")
-    )
     plan = settings["plan"]
     plan = Plan(**plan | {name: tuple(plan[name]) for name in ("extent", "stride")})
+    how = None
+    if plan.equivariant and hidden == plan.hidden:  # not averaged over another group
+        how = make_fold(features, plan.symmetry, window_sides(extent, stride), fields)
+    stepper = Stepper(
+        scaling,
+        features,
+        tensors["readout"],
+        context,
+        extent,
+        stride,
+        boundary,
+        tensors.get("fill"),
+        how,
+    )
     card = _check_card(settings.get("data"))
     return stepper, dict(settings["params"]), plan, card, tensors.get("members")

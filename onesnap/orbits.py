@@ -30,7 +30,7 @@ def images(
     `scaling` is that of the given units; that of the images covers the group. `extras` is the
     number of context fields, which are scaled already.
     """
-    source, sign = _on_inputs(group, extent, stride, extras)
+    source, sign = on_inputs(group, window_sides(extent, stride), extras)
     cells = source.shape[1] // (group.channels + extras)
 
     def columns(scaling: Scaling):
@@ -74,26 +74,24 @@ def project(readout: np.ndarray, group: Group, stride: Sequence[int]) -> np.ndar
 
 
 def symmetrise(
-    variances: np.ndarray, directions: np.ndarray, group: Group, *around
+    variances: np.ndarray, directions: np.ndarray, group: Group, sides: Sequence[int], extras: int = 0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Principal window directions of all images of the windows; `around` as in `invariant`.
+    """Principal window directions of all images of the windows.
 
     A sample of windows and one of moved windows differ, and noise that only nearly knows a symmetry
     would spoil least squares that rely on it.
     """
     covariance = (directions * variances) @ directions.T
     total = np.zeros_like(covariance)
-    for source, sign in zip(*_on_inputs(group, *around), strict=True):
+    for source, sign in zip(*on_inputs(group, sides, extras), strict=True):
         total += covariance[np.ix_(source, source)] * np.outer(sign, sign)
     values, columns = np.linalg.eigh(total / len(group))
     return np.maximum(values[::-1], 0.0), columns[:, ::-1]
 
 
-def invariant(
-    basis: np.ndarray, group: Group, extent: Sequence[int], stride: Sequence[int], extras: int = 0
-) -> np.ndarray:
+def invariant(basis: np.ndarray, group: Group, sides: Sequence[int], extras: int = 0) -> np.ndarray:
     """The span of a window basis, made invariant under a group; it may gain or lose directions."""
-    source, sign = _on_inputs(group, extent, stride, extras)
+    source, sign = on_inputs(group, sides, extras)
     projector = np.zeros((len(basis), len(basis)))
     for g in range(len(group)):
         moved = basis[source[g]] * sign[g][:, None]
@@ -105,12 +103,11 @@ def invariant(
     return directions[:, first:][:, ::-1]
 
 
-def _on_inputs(group: Group, extent: Sequence[int], stride: Sequence[int], extras: int):
+def on_inputs(group: Group, sides: Sequence[int], extras: int):
     """Source and sign of every cell of a window, that of context fields included.
 
     Context fields move with the cells, but a sign of the state is not theirs.
     """
-    sides = window_sides(extent, stride)
     inside = Group(group.elements, (*group.fields, *("scalar",) * extras))
     source, sign = inside.on_windows((group.channels + extras, *sides))
     sign = sign.astype(np.float64)

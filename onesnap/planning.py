@@ -161,7 +161,7 @@ def make_plans(given: Mapping[str, Any], pairs: Pairs, probe: Probe) -> list[Pla
 
     mean = settle("mean", given["mean"], find_mean)
     known = given["context"] if given["context"] != "auto" else 0
-    extents = []
+    extents: list[Any] = []
     if given["extent"] != "auto":
         extents = [per_axis("extent", given["extent"], dimension, 0)]
         check_grid(pairs.space, extents[0], stride)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import equinox as eqx
@@ -14,11 +15,12 @@ from jaxtyping import Float
 
 from . import native
 from .features import Context, Features
+from .folding import Fold, by_parity
 from .orbits import answers, images
 from .rows import unheld
 from .scaling import Scaling
 from .symmetry import Group
-from .windows import AnyArray, check_grid, glue, pad, surplus, tile
+from .windows import AnyArray, check_grid, glue, pad, surplus, tile, window_sides
 
 # Bytes of hidden units at a time: they stay in the cache, and memory stays bounded on any grid.
 BLOCK_BYTES = 10 * 2**20
@@ -39,6 +41,7 @@ class Stepper(eqx.Module):
     stride: tuple[int, ...] = eqx.field(static=True)
     boundary: Any = eqx.field(static=True, default="periodic")
     fill: Float[AnyArray, " C"] | None = None  # where the last context field is 0
+    fold: Fold | None = eqx.field(static=True, default=None)  # how its symmetry saves work
 
     @property
     def channels(self) -> int:
@@ -98,8 +101,14 @@ def _advance(stepper: Stepper, padded, context):
 @jax.custom_jvp
 def _quick(stepper: Stepper, padded, context):
     def here(stepper: Stepper, padded, context):
-        parts = stepper.features, stepper.readout, stepper.channels
-        return native.advance(padded, context, *parts, stepper.extent, stepper.stride)
+        sides = window_sides(stepper.extent, stepper.stride)
+        extras = stepper.context.fields.shape[0]
+        network = by_parity(
+            stepper.features, stepper.readout, stepper.fold, sides, stepper.stride, extras
+        )
+        return native.advance(
+            padded, context, network, stepper.channels, stepper.extent, stepper.stride
+        )
 
     return jax.lax.platform_dependent(stepper, padded, context, cpu=here, default=in_blocks)
 
@@ -175,6 +184,6 @@ def average(stepper: Stepper, group: Group) -> Stepper:
     # Limits at which values are cut must be the same for a state and its images.
     return eqx.tree_at(
         lambda s: (s.scaling, s.features, s.readout),
-        stepper,
+        replace(stepper, fold=None),
         (stepper.scaling.cover(group), features, readout),
     )

@@ -40,7 +40,6 @@ from .tuning import make_stepper, tune
 from .windows import both_sides, check_grid
 
 CHECKPOINT_SECONDS = 30.0
-MORE = 3  # noises that a fit to all windows may go on to, that of the trials included
 SAMPLE = 20  # pairs kept to calibrate members on
 
 _predict = jax.jit(lambda stepper, states: jax.vmap(stepper)(states))
@@ -134,12 +133,14 @@ class Surrogate:
     layer_: Layer
     moments_: readout.Totals
     last_: Pairs
-    noises_: tuple[float, ...]  # to solve with, until a trial forecast is steady
+    noises_: tuple[tuple[str, float], ...]  # form and size, until a trial forecast is steady
     stepper_: Stepper
     plain_: Stepper  # the same before averaging
     data_: dict[str, Any] | None
     sample_: Pairs  # some of the first pairs, on which members are calibrated
-    shape_: tuple[float, np.ndarray | None]  # of the members, and the noise it was found with
+    shape_: tuple[
+        tuple[str, float], np.ndarray | None
+    ]  # of the members, and the noise it was found with
     members_: np.ndarray | None
     left_out_: int  # windows of a dataset that touch missing values or reach over an edge
 
@@ -351,7 +352,7 @@ class Surrogate:
         probe = make_probe(pairs, self.seed, both_sides(asked, len(pairs.space)), kinds, fill)
         trial = tune(make_plans(given, pairs, probe), given, pairs, probe)
         self.plan_, self.cutter_, self.layer_ = trial.plan, trial.cutter, trial.layer
-        self.noises_ = trial.noises[:MORE] if trial.steady else (trial.plan.noise,)
+        self.noises_ = trial.noises if trial.steady else trial.noises[:1]
         self.moments_ = self.layer_.start(self.cutter_.outputs, self.solver)
         for name in ("stepper_", "members_", "shape_"):
             self.__dict__.pop(name, None)
@@ -386,12 +387,14 @@ class Surrogate:
         """Solve for the readout; noise that was not given grows until a trial forecast is steady."""
         auto = self.noise == "auto" and self.noise_form != "sampled"
         survived, trial = Endurance(-1), (self.last_, self.plan_.symmetry, self.dtype)
-        for level in self.noises_:
-            weights = self.layer_.solve(self.moments_, level)
-            tried = make_stepper(self.cutter_, self.layer_, weights, self.last_)
+        for form, level in self.noises_:
+            layer = replace(self.layer_, noise_form=form)
+            weights = layer.solve(self.moments_, level)
+            tried = make_stepper(self.cutter_, layer, weights, self.last_)
             lasted = endurance(tried, *trial) if auto else NEVER
             if lasted.lasted > survived.lasted:
-                survived, stepper, noise = lasted, tried, level
+                survived, stepper, noise = lasted, tried, (form, level)
+                self.layer_ = layer
             if survived.steady or not auto:
                 break
         else:
@@ -403,9 +406,10 @@ class Surrogate:
         reasons = dict(self.plan_.reasons)
         if auto and not survived.steady:
             reasons["noise"] = survived.reason
-        elif noise > self.noises_[0]:
-            reasons["noise"] = f"trials that were fitted to fewer windows needed {self.noises_[0]:g}"
-        self.plan_ = replace(self.plan_, noise=noise, reasons=reasons)
+        elif noise != self.noises_[0]:
+            form, level = self.noises_[0]
+            reasons["noise"] = f"trials that were fitted to fewer windows needed {level:g} ({form})"
+        self.plan_ = replace(self.plan_, noise_form=noise[0], noise=noise[1], reasons=reasons)
         self.plain_ = stepper
         self.stepper_ = stepper if self.averaging is None else average(stepper, self.averaging)
         self.__dict__.pop("members_", None)
@@ -414,9 +418,10 @@ class Surrogate:
         """Deviations of members from the readout; drawn when they are first asked for."""
         if "members_" not in self.__dict__:
             plan, layer = self.plan_, self.layer_
-            if self.__dict__.get("shape_", (None,))[0] != plan.noise:
+            noise = plan.noise_form, plan.noise
+            if self.__dict__.get("shape_", (None,))[0] != noise:
                 parts = self.cutter_, layer, plan.noise, self.sample_, plan.seed
-                self.shape_ = plan.noise, confidence.calibrate(self.plain_, *parts)
+                self.shape_ = noise, confidence.calibrate(self.plain_, *parts)
             self.members_ = confidence.draw(
                 layer, self.moments_, plan.noise, self.shape_[1], plan.seed, self.averaging
             )

@@ -17,6 +17,7 @@ from . import choices, readout
 from .choices import Probe
 from .endurance import NEVER, Endurance, endurance
 from .features import Context, draw
+from .folding import adapted, make_fold
 from .orbits import images, invariant, symmetrise
 from .planning import PLENTY, Plan
 from .readout import Layer
@@ -31,6 +32,7 @@ NOISES = {  # tried in turn, in units of the range; trials in the plane and in s
     3: (1e-4, 1e-3, 1e-2, 3e-2),
 }
 ISOTROPIC = (1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3)  # as large as the errors of a step
+SAFE = 1e-3  # a floor of which keeps nearly all forecasts steady, at a price
 FIRST = {1: 4, 2: 6, 3: 3}  # plans tried at first, by dimension
 ABOVE = 1.5  # times the deviation of the last direction kept, at least, has noise to be
 GAINS = {1: (1.0, 4.0), 2: (1.0,), 3: (1.0,)}
@@ -87,7 +89,7 @@ class Trial:
     layer: Layer
     error: float = np.nan
     survived: Endurance = NEVER
-    noises: tuple[float, ...] = ()  # that of the plan, and those to go on to
+    noises: tuple[tuple[str, float], ...] = ()  # form and size: of the plan, and those to go on to
 
     @property
     def steady(self) -> bool:
@@ -105,6 +107,7 @@ class Candidate:
     values: np.ndarray  # features of the held-out windows
     targets: np.ndarray
     noises: list[float]
+    fall_back: bool = False  # to a large floor, if a fit to all windows is not steady with these
 
     @cached_property
     def readout(self) -> np.ndarray:
@@ -118,8 +121,11 @@ class Candidate:
         """Forecast with the present noise."""
         stepper = make_stepper(self.cutter, self.layer, self.readout, pairs)
         survived = endurance(stepper, pairs, self.plan.symmetry, dtype)
-        plan = replace(self.plan, noise=self.noises[0])
-        return Trial(plan, self.cutter, self.layer, self.error, survived, tuple(self.noises))
+        plan, form = replace(self.plan, noise=self.noises[0]), self.plan.noise_form
+        noises = [(form, noise) for noise in self.noises]
+        if self.fall_back:
+            noises += [("floor", noise) for noise in NOISES[len(plan.stride)] if noise >= SAFE]
+        return Trial(plan, self.cutter, self.layer, self.error, survived, tuple(noises))
 
     def because(self, setting: str, reason: str) -> Candidate:
         """This one, with a reason for a setting."""
@@ -129,7 +135,7 @@ class Candidate:
     def everywhere(self) -> Candidate:
         """The same with noise in all directions."""
         plan, layer = (replace(part, noise_form="isotropic") for part in (self.plan, self.layer))
-        return replace(self, plan=plan, layer=layer, noises=list(ISOTROPIC))
+        return replace(self, plan=plan, layer=layer, noises=list(ISOTROPIC), fall_back=True)
 
     def calmer(self) -> list[Candidate]:
         """The same with the next noise, if there is one."""
@@ -143,7 +149,8 @@ def tune(plans: list[Plan], given: Mapping[str, Any], pairs: Pairs, probe: Probe
     """
     if len(plans) == 1 and plans[0].noise != "auto":
         cutter = make_cutter(plans[0], given, pairs, probe)
-        return Trial(plans[0], cutter, make_layer(plans[0], cutter, pairs))
+        noises = ((plans[0].noise_form, plans[0].noise),)
+        return Trial(plans[0], cutter, make_layer(plans[0], cutter, pairs), noises=noises)
     first = FIRST[len(pairs.space)]
     best = _best(plans[:first], given, pairs, probe)
     if plans[first:] and not best.steady:
@@ -261,20 +268,25 @@ def make_layer(plan: Plan, cutter: Cutter, pairs: Pairs) -> Layer:
     variances, directions = principal(few.rows(pairs))
     position = plan.context * len(pairs.space)
     beside = position + pairs.parameters.shape[1]
-    group, around = plan.symmetry, (plan.extent, plan.stride, pairs.fields.shape[1])
+    group, extras, sides = (
+        plan.symmetry,
+        pairs.fields.shape[1],
+        window_sides(plan.extent, plan.stride),
+    )
     units = plan.hidden // len(group) if plan.equivariant else plan.hidden
     if plan.equivariant:
-        variances, directions = symmetrise(variances, directions, group, *around)
+        variances, directions = symmetrise(variances, directions, group, sides, extras)
     basis = np.eye(len(variances)) if plan.rank is None else directions[:, : plan.rank]
-    basis = invariant(basis, group, *around) if plan.equivariant else basis
-    channels = pairs.before.shape[1] + pairs.fields.shape[1]
-    window = (channels, *window_sides(plan.extent, plan.stride)) if plan.weights == "local" else None
+    if plan.equivariant:
+        basis = adapted(invariant(basis, group, sides, extras), group, sides, extras)
+    channels = pairs.before.shape[1] + extras
+    window = (channels, *sides) if plan.weights == "local" else None
     features = draw(
         len(variances), beside, units, plan.activation, plan.seed, window, plan.gain, position
     )
     features = features if plan.rank is None else features.reduce(basis)
     if plan.equivariant:
-        features = images(features, cutter.scaling, group, *around)
+        features = images(features, cutter.scaling, group, plan.extent, plan.stride, extras)
         features = features if plan.rank is None else features.reduce(basis)
     symmetry = group if plan.equivariant else None
     return Layer(features, variances, directions, plan.noise_form, symmetry, plan.stride)
@@ -284,6 +296,10 @@ def make_stepper(cutter: Cutter, layer: Layer, weights: np.ndarray, pairs: Pairs
     """Put the parts together; the context of the last pair is bound to it."""
     told = cutter.context
     context = Context(told.position, pairs.parameters[-1], pairs.fields[-1], told.low, told.high)
+    how = None
+    if layer.symmetry is not None:
+        sides = window_sides(cutter.extent, cutter.stride)
+        how = make_fold(layer.features, layer.symmetry, sides, pairs.fields.shape[1])
     return Stepper(
         cutter.scaling,
         layer.features,
@@ -293,4 +309,5 @@ def make_stepper(cutter: Cutter, layer: Layer, weights: np.ndarray, pairs: Pairs
         cutter.stride,
         cutter.boundary,
         cutter.fill,
+        how,
     )

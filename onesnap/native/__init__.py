@@ -20,9 +20,10 @@ from importlib import metadata
 from pathlib import Path
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import platformdirs
+
+from ..folding import Folded
 
 SOURCE = Path(__file__).parent / "step.cc"
 FLAGS = ("-std=c++17", "-O3", "-march=native", "-fno-math-errno", "-fPIC", "-shared", "-w")
@@ -75,20 +76,18 @@ def _processor() -> str:
     return f"{platform.machine()} {platform.processor()} {flags}"
 
 
-def advance(padded, context, features, readout, channels: int, extent, stride: Sequence[int]):
+def advance(padded, context, network: Folded, channels: int, extent, stride: Sequence[int]):
     """The field a step later `(channel, *space)` from padded inputs `(channel, *space)`."""
-    cells = padded.shape[0] * int(np.prod([2 * e + s for e, s in zip(extent, stride, strict=True)]))
-    basis = jnp.zeros((cells, 0), padded.dtype) if features.basis is None else features.basis
     space = [count * step for count, step in zip(context.shape, stride, strict=False)]
     call = jax.ffi.ffi_call(
         STEP,
         jax.ShapeDtypeStruct((channels, *space), padded.dtype),
         vmap_method="expand_dims",
     )
-    return call(
-        padded, context, basis, features.weights, features.bias, readout,
-        extent=np.array(extent, np.int64), stride=np.array(stride, np.int64),
-    )  # fmt: skip
+    *arrays, inputs, outputs = network
+    lists = {"extent": extent, "stride": stride, "inputs": inputs, "outputs": outputs}
+    numbers = {name: np.array(each, np.int64) for name, each in lists.items()}
+    return call(padded, context, *arrays, **numbers)
 
 
 def evaluate(features, cells: np.ndarray, context: np.ndarray, slopes: bool):

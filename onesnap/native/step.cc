@@ -86,82 +86,132 @@ inline Lane<double>::Vector InverseRoot<double>(Lane<double>::Vector square) {
 // What a step reads and writes for one member of a batch.
 template <typename T>
 struct Network {
-  const T *field, *context, *basis, *weights, *bias, *readout;
+  const T *field, *context, *basis, *weights, *bias, *readout, *answers;
   T* following;
 };
 
 // Sizes, and where cells lie: offsets within a window or a block, pitches between neighbouring ones.
+// Hidden units count once for all their mirror images; parities tell how many inputs and answers
+// there are of each kind, one kind more for every image.
 struct Shape {
   int64_t values, rank, inputs, hidden, windows = 1, field_size, following_size;
-  std::vector<int64_t> tiles, window_pitch, block_pitch, cells, outputs;
+  std::vector<int64_t> tiles, window_pitch, block_pitch, cells, outputs, input_parities, answer_parities;
 };
 
-// Sums of kVectors vectors for `units` columns of a matrix: first + rows · matrix[:, column...].
-template <typename T, int units>
+// Sums of some vectors for `units` columns of a matrix: first + rows · matrix[:, column...].
+template <typename T, int units, int vectors>
 inline void Multiply(const T* rows, int64_t count, const T* matrix, int64_t pitch, const T* first,
-                     typename Lane<T>::Vector (&sums)[units][kVectors]) {
+                     typename Lane<T>::Vector (&sums)[units][vectors]) {
   using Vector = typename Lane<T>::Vector;
   for (int unit = 0; unit < units; ++unit)
-    for (int v = 0; v < kVectors; ++v) sums[unit][v] = first ? Vector{} + first[unit] : Vector{};
+    for (int v = 0; v < vectors; ++v) sums[unit][v] = first ? Vector{} + first[unit] : Vector{};
   for (int64_t k = 0; k < count; ++k) {
     const Vector* row = reinterpret_cast<const Vector*>(rows + k * Lane<T>::windows);
 #pragma GCC unroll 8
     for (int unit = 0; unit < units; ++unit) {
       const T weight = matrix[k * pitch + unit];
 #pragma GCC unroll 8
-      for (int v = 0; v < kVectors; ++v) sums[unit][v] += weight * row[v];
+      for (int v = 0; v < vectors; ++v) sums[unit][v] += weight * row[v];
     }
   }
 }
 
-// Some hidden units of a block of windows, and what they add to its outputs.
-template <typename T, int units>
-inline void Units(const T* inputs, const Network<T>& net, const Shape& shape, int64_t unit, T* outputs) {
+// Sums and differences of images, from parities to images and back: the Walsh-Hadamard transform.
+template <typename Vector, int images, int units, int vectors>
+inline void Mix(Vector (&sums)[images][units][vectors]) {
+#pragma GCC unroll 8
+  for (int half = 1; half < images; half *= 2)
+#pragma GCC unroll 8
+    for (int i = 0; i < images; ++i)
+      if (!(i & half))
+#pragma GCC unroll 8
+        for (int j = 0; j < units; ++j)
+#pragma GCC unroll 8
+          for (int v = 0; v < vectors; ++v) {
+            const Vector one = sums[i][j][v], other = sums[i | half][j][v];
+            sums[i][j][v] = one + other;
+            sums[i | half][j][v] = one - other;
+          }
+}
+
+// Some hidden units with their images, for some vectors of a block, and what they add to its answers.
+template <typename T, int images, int units, int vectors>
+inline void Units(const T* inputs, const Network<T>& net, const Shape& shape, int64_t unit, T* answers) {
   using Vector = typename Lane<T>::Vector;
-  Vector sums[units][kVectors];
-  Multiply<T, units>(inputs, shape.inputs, net.weights + unit, shape.hidden, net.bias + unit, sums);
+  Vector sums[images][units][vectors];
+  const T* weights = net.weights + unit;
 #pragma GCC unroll 8
-  for (int j = 0; j < units; ++j)
-#pragma GCC unroll 8
-    for (int v = 0; v < kVectors; ++v) {
-      const Vector x = sums[j][v];
-      sums[j][v] = x + Root<T>(x * x + T(4));  // twice the activation: halved at the end
-    }
-  const int64_t count = shape.outputs.size();
-  for (int64_t o = 0; o < count; ++o) {
-    Vector* out = reinterpret_cast<Vector*>(outputs + o * Lane<T>::windows);
-    Vector total[kVectors];
-#pragma GCC unroll 8
-    for (int v = 0; v < kVectors; ++v) total[v] = out[v];
-#pragma GCC unroll 8
-    for (int j = 0; j < units; ++j) {
-      const T weight = net.readout[(unit + j) * count + o];
-#pragma GCC unroll 8
-      for (int v = 0; v < kVectors; ++v) total[v] += weight * sums[j][v];
-    }
-#pragma GCC unroll 8
-    for (int v = 0; v < kVectors; ++v) out[v] = total[v];
+  for (int i = 0; i < images; ++i) {
+    const int64_t count = images > 1 ? shape.input_parities[i] : shape.inputs;
+    Multiply<T, units, vectors>(inputs, count, weights, shape.hidden, net.bias + i * shape.hidden + unit, sums[i]);
+    inputs += count * Lane<T>::windows;
+    weights += count * shape.hidden;
   }
+  Mix<Vector, images, units, vectors>(sums);
+#pragma GCC unroll 8
+  for (int i = 0; i < images; ++i)
+#pragma GCC unroll 8
+    for (int j = 0; j < units; ++j)
+#pragma GCC unroll 8
+      for (int v = 0; v < vectors; ++v) {
+        const Vector x = sums[i][j][v];
+        sums[i][j][v] = x + Root<T>(x * x + T(4));  // twice the activation: halved at the end
+      }
+  Mix<Vector, images, units, vectors>(sums);
+  const int64_t pitch = shape.outputs.size();
+  int64_t o = 0;
+#pragma GCC unroll 8
+  for (int i = 0; i < images; ++i)
+    for (const int64_t end = images > 1 ? o + shape.answer_parities[i] : pitch; o < end; ++o) {
+      Vector* answer = reinterpret_cast<Vector*>(answers + o * Lane<T>::windows);
+      Vector total[vectors];
+#pragma GCC unroll 8
+      for (int v = 0; v < vectors; ++v) total[v] = answer[v];
+#pragma GCC unroll 8
+      for (int j = 0; j < units; ++j) {
+        const T weight = net.readout[(unit + j) * pitch + o];
+#pragma GCC unroll 8
+        for (int v = 0; v < vectors; ++v) total[v] += weight * sums[i][j][v];
+      }
+#pragma GCC unroll 8
+      for (int v = 0; v < vectors; ++v) answer[v] = total[v];
+    }
 }
 
-// Columns of the window basis for a block of windows.
+// All hidden units of a block; as many at a time as fill the registers.
+template <typename T, int images>
+void AllUnits(const T* inputs, const Network<T>& net, const Shape& shape, T* answers) {
+  constexpr int vectors = kVectors % images ? 1 : kVectors / images;
+  constexpr int units = std::max(1, kUnits * kVectors / images / vectors);
+  const auto everywhere = [&](const auto& some) {
+    for (int v = 0; v < kVectors; v += vectors) some(v * Lane<T>::lanes);
+  };
+  int64_t unit = 0;
+  for (; unit + units <= shape.hidden; unit += units)
+    everywhere([&](int w) { Units<T, images, units, vectors>(inputs + w, net, shape, unit, answers + w); });
+  for (; unit < shape.hidden; ++unit)
+    everywhere([&](int w) { Units<T, images, 1, vectors>(inputs + w, net, shape, unit, answers + w); });
+}
+
+// Rows times some columns of a matrix, for a block of windows.
 template <typename T, int units>
-inline void Reduce(const T* cells, const Network<T>& net, const Shape& shape, int64_t k, T* inputs) {
+inline void Columns(const T* rows, int64_t count, const T* matrix, int64_t pitch, int64_t k, T* products) {
   typename Lane<T>::Vector sums[units][kVectors];
-  Multiply<T, units>(cells, shape.cells.size(), net.basis + k, shape.rank, nullptr, sums);
+  Multiply<T, units, kVectors>(rows, count, matrix + k, pitch, nullptr, sums);
   for (int j = 0; j < units; ++j)
     for (int v = 0; v < kVectors; ++v)
-      reinterpret_cast<typename Lane<T>::Vector*>(inputs + (k + j) * Lane<T>::windows)[v] = sums[j][v];
+      reinterpret_cast<typename Lane<T>::Vector*>(products + (k + j) * Lane<T>::windows)[v] = sums[j][v];
 }
 
+// Rows times a matrix with `pitch` columns.
 template <typename T>
-void ReduceAll(const T* cells, const Network<T>& net, const Shape& shape, T* inputs) {
+void Product(const T* rows, int64_t count, const T* matrix, int64_t pitch, T* products) {
   int64_t k = 0;
-  for (; k + kUnits <= shape.rank; k += kUnits) Reduce<T, kUnits>(cells, net, shape, k, inputs);
-  for (; k < shape.rank; ++k) Reduce<T, 1>(cells, net, shape, k, inputs);
+  for (; k + kUnits <= pitch; k += kUnits) Columns<T, kUnits>(rows, count, matrix, pitch, k, products);
+  for (; k < pitch; ++k) Columns<T, 1>(rows, count, matrix, pitch, k, products);
 }
 
-// A block of windows from `first` on. `space` has room for its cells, inputs and outputs.
+// A block of windows from `first` on. `space` has room for its cells, inputs, answers and outputs.
 template <typename T>
 void Block(const Network<T>& net, const Shape& shape, int64_t first, T* space) {
   constexpr int width = Lane<T>::windows;
@@ -183,14 +233,18 @@ void Block(const Network<T>& net, const Shape& shape, int64_t first, T* space) {
   }
   for (int64_t c = 0; c < cells; ++c)
     for (int w = 0; w < width; ++w) seen[c * width + w] = net.field[from[w] + shape.cells[c]];
-  ReduceAll<T>(seen, net, shape, inputs);
+  if (shape.rank) Product<T>(seen, cells, net.basis, shape.rank, inputs);
   T* beside = answer - shape.values * width;
   for (int64_t k = 0; k < shape.values; ++k)
     for (int w = 0; w < width; ++w) beside[k * width + w] = net.context[window[w] * shape.values + k];
   std::fill(answer, answer + outputs * width, T(0));
-  int64_t unit = 0;
-  for (; unit + kUnits <= shape.hidden; unit += kUnits) Units<T, kUnits>(inputs, net, shape, unit, answer);
-  for (; unit < shape.hidden; ++unit) Units<T, 1>(inputs, net, shape, unit, answer);
+  const int64_t images = shape.input_parities.size();
+  (images == 8 ? AllUnits<T, 8> : images == 4 ? AllUnits<T, 4> : images == 2 ? AllUnits<T, 2> : AllUnits<T, 1>)(
+      inputs, net, shape, answer);
+  if (images > 1) {
+    Product<T>(answer, outputs, net.answers, outputs, answer + outputs * width);
+    answer += outputs * width;
+  }
   for (int64_t o = 0; o < outputs; ++o)
     for (int64_t w = 0; w < count; ++w)
       net.following[to[w] + shape.outputs[o]] = T(0.5) * answer[o * width + w];
@@ -243,9 +297,10 @@ std::vector<int64_t> Offsets(int64_t channels, int64_t size, const std::vector<i
 
 template <typename T>
 ffi::Error Step(ffi::ThreadPool pool, ffi::AnyBuffer field, ffi::AnyBuffer context, ffi::AnyBuffer basis,
-                ffi::AnyBuffer weights, ffi::AnyBuffer bias, ffi::AnyBuffer readout,
+                ffi::AnyBuffer weights, ffi::AnyBuffer bias, ffi::AnyBuffer readout, ffi::AnyBuffer answers,
                 ffi::Result<ffi::AnyBuffer> following, ffi::Span<const int64_t> extent,
-                ffi::Span<const int64_t> stride) {
+                ffi::Span<const int64_t> stride, ffi::Span<const int64_t> input_parities,
+                ffi::Span<const int64_t> answer_parities) {
   const int64_t axes = extent.size();
   const ffi::Span<const int64_t> batch = following->dimensions().first(following->dimensions().size() - 1 - axes);
   const ffi::Span<const int64_t> points = field.dimensions().last(1 + axes);
@@ -254,6 +309,8 @@ ffi::Error Step(ffi::ThreadPool pool, ffi::AnyBuffer field, ffi::AnyBuffer conte
   shape.rank = basis.dimensions().back();
   shape.inputs = weights.dimensions().last(2)[0];
   shape.hidden = weights.dimensions().back();
+  shape.input_parities.assign(input_parities.begin(), input_parities.end());
+  shape.answer_parities.assign(answer_parities.begin(), answer_parities.end());
   std::vector<int64_t> sides(axes), blocks(axes), pitch(axes), block_pitch(axes);
   shape.tiles = shape.window_pitch = shape.block_pitch = pitch;
   shape.field_size = shape.following_size = 1;
@@ -286,12 +343,13 @@ ffi::Error Step(ffi::ThreadPool pool, ffi::AnyBuffer field, ffi::AnyBuffer conte
         at(context, shape.windows * shape.values),
         at(basis, cells * shape.rank),
         at(weights, shape.inputs * shape.hidden),
-        at(bias, shape.hidden),
+        at(bias, shape.hidden * input_parities.size()),
         at(readout, shape.hidden * outputs),
+        at(answers, outputs * outputs),
         reinterpret_cast<T*>(following->untyped_data()) + k / turns * channels * shape.following_size,
     };
     thread_local std::vector<typename Lane<T>::Vector> space;
-    space.resize((cells + shape.inputs + outputs) * kVectors);
+    space.resize((cells + shape.inputs + 2 * outputs) * kVectors);
     Block<T>(net, shape, k % turns * width, reinterpret_cast<T*>(space.data()));
   };
   const auto launch = [&](auto turn) { pool.Schedule(std::move(turn)); };
@@ -300,11 +358,13 @@ ffi::Error Step(ffi::ThreadPool pool, ffi::AnyBuffer field, ffi::AnyBuffer conte
 }
 
 ffi::Error Either(ffi::ThreadPool pool, ffi::AnyBuffer field, ffi::AnyBuffer context, ffi::AnyBuffer basis,
-                  ffi::AnyBuffer weights, ffi::AnyBuffer bias, ffi::AnyBuffer readout,
+                  ffi::AnyBuffer weights, ffi::AnyBuffer bias, ffi::AnyBuffer readout, ffi::AnyBuffer answers,
                   ffi::Result<ffi::AnyBuffer> following, ffi::Span<const int64_t> extent,
-                  ffi::Span<const int64_t> stride) {
+                  ffi::Span<const int64_t> stride, ffi::Span<const int64_t> inputs,
+                  ffi::Span<const int64_t> outputs) {
   const auto step = field.element_type() == ffi::F32 ? Step<float> : Step<double>;
-  return step(pool, field, context, basis, weights, bias, readout, following, extent, stride);
+  return step(pool, field, context, basis, weights, bias, readout, answers, following, extent, stride, inputs,
+              outputs);
 }
 
 // Hidden units, and their slopes, of a block of rows.
@@ -313,7 +373,7 @@ inline void Values(const T* inputs, const Network<T>& net, const Shape& shape, i
                    T* values, T* slopes) {
   using Vector = typename Lane<T>::Vector;
   Vector sums[units][kVectors];
-  Multiply<T, units>(inputs, shape.inputs, net.weights + unit, shape.hidden, net.bias + unit, sums);
+  Multiply<T, units, kVectors>(inputs, shape.inputs, net.weights + unit, shape.hidden, net.bias + unit, sums);
   for (int j = 0; j < units; ++j) {
     const int64_t start = (unit + j) * shape.windows + first;
     for (int v = 0; v < kVectors; ++v) {
@@ -337,7 +397,7 @@ template <typename T, int units>
 inline void Substitute(const T* factor, int64_t size, int64_t j, T* panel) {
   using Vector = typename Lane<T>::Vector;
   Vector sums[units][kVectors];
-  Multiply<T, units>(panel, j, factor + j, size, nullptr, sums);
+  Multiply<T, units, kVectors>(panel, j, factor + j, size, nullptr, sums);
   Vector* rows = reinterpret_cast<Vector*>(panel + j * Lane<T>::windows);
   for (int unit = 0; unit < units; ++unit)
     for (int v = 0; v < kVectors; ++v) {
@@ -358,9 +418,12 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(onesnap_step, Either,
                                   .Arg<ffi::AnyBuffer>()  // weights
                                   .Arg<ffi::AnyBuffer>()  // bias
                                   .Arg<ffi::AnyBuffer>()  // readout
+                                  .Arg<ffi::AnyBuffer>()  // answers to outputs, where there are parities
                                   .Ret<ffi::AnyBuffer>()
                                   .Attr<ffi::Span<const int64_t>>("extent")
-                                  .Attr<ffi::Span<const int64_t>>("stride"));
+                                  .Attr<ffi::Span<const int64_t>>("stride")
+                                  .Attr<ffi::Span<const int64_t>>("inputs")  // of each parity
+                                  .Attr<ffi::Span<const int64_t>>("outputs"));
 
 // Plain functions for training, which work in NumPy's memory; all arrays are in the order of C.
 extern "C" {
@@ -391,7 +454,7 @@ void onesnap_features(const double* cells, const double* context, const double* 
       for (int64_t c = 0; c < count; ++c) seen[c * width + w] = cells[row * count + c];
       for (int64_t k = 0; k < told; ++k) beside[k * width + w] = context[row * told + k];
     }
-    ReduceAll<double>(seen, net, shape, inputs);
+    if (rank) Product<double>(seen, count, basis, rank, inputs);
     int64_t unit = 0;
     for (; unit + kUnits <= hidden; unit += kUnits)
       Values<double, kUnits>(inputs, net, shape, unit, first, values, slopes);
