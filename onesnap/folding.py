@@ -61,7 +61,7 @@ def mirrors(group: Group) -> tuple[int, ...]:
 
 def characters(count: int) -> np.ndarray:
     """χ(h), `(h, χ)`: the sign of each parity under each mirror."""
-    return scipy.linalg.hadamard(count, float)
+    return scipy.linalg.hadamard(count).astype(float)
 
 
 @lru_cache

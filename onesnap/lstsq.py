@@ -12,6 +12,7 @@ in closed form (see `readout`).
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,6 +23,8 @@ from threadpoolctl import ThreadpoolController
 from . import native
 
 SOLVERS = ("normal", "qr")
+
+Rows = tuple[Any, Any, Any]  # features, targets, slopes or None
 
 NOVEL = 1e8  # squared length, in units of the rows seen so far, from which on a block is news
 ENOUGH = 1.25  # rows for each column that a first factor is made of
@@ -54,16 +57,70 @@ def init(hidden: int, outputs: int, solver: str = "qr") -> Moments:
 
 def update(moments: Moments, features, targets, slopes=None) -> Moments:
     """Add a block of rows; `slopes` are needed only for closed-form noise."""
-    # A row a column: products of such blocks with themselves are what BLAS does best.
-    parts = [np.asarray(part, np.float64).T for part in (features, targets)]
-    if moments.solver == "normal":
-        factor = moments.factor + _gram(np.concatenate(parts))
-    else:
-        factor = _grow(moments.factor, moments.rows, *parts)
-    total = moments.slopes
-    if slopes is not None:
-        total = total + _gram(np.asarray(slopes, np.float64).T)
-    return replace(moments, rows=moments.rows + len(features), factor=factor, slopes=total)
+    return update_all((moments,), lambda: [[(features, targets, slopes)]])[0]
+
+
+def update_all(totals: Sequence[Moments], parts: Callable[[], Iterable[Sequence[Rows]]]):
+    """Add a block of rows to several moments: each part of it has some rows for each of them.
+
+    Parts are small enough to stay in the cache, and factors are renewed only once for all of them.
+    They are asked for again where a block is unlike all before.
+    """
+    growing = [_Growing(moments) for moments in totals]
+    for part in parts():
+        for each, rows in zip(growing, part, strict=True):
+            each.add(*rows)
+    if any(each.novel for each in growing):
+        growing = [_Growing(m, each.novel) for m, each in zip(totals, growing, strict=True)]
+        for part in parts():
+            for each, rows in zip(growing, part, strict=True):
+                each.add(*rows)
+    return tuple(each.settle() for each in growing)
+
+
+class _Growing:
+    """Moments to which a block of rows is being added.
+
+    For a triangular factor R that has seen enough rows, the rows B R⁻¹ are about uncorrelated, so
+    that the Cholesky factor of I + (B R⁻¹)ᵀ B R⁻¹ loses no digits though that of BᵀB would lose all:
+    the accuracy of a QR factorisation for about the cost of the Gram matrix. The first rows, and
+    those `unlike` all before, are put below the factor instead.
+    """
+
+    def __init__(self, moments: Moments, unlike: bool = False):
+        self.before, self.factor, self.rows = moments, moments.factor, moments.rows
+        self.gram = np.zeros_like(moments.factor)
+        self.slopes = moments.slopes
+        self.enough = np.inf if unlike else ENOUGH * len(moments.factor)
+
+    def add(self, features, targets, slopes=None) -> None:
+        # A row a column: products of such blocks with themselves are what BLAS does best.
+        columns = np.concatenate([np.asarray(p, np.float64).T for p in (features, targets)])
+        whole = self.rows >= self.enough and np.diag(self.factor).all()
+        if self.before.solver == "normal":
+            self.gram = self.gram + _gram(columns)
+        elif whole:
+            self.gram = self.gram + _gram(_whiten(self.factor, columns))
+        else:
+            self.factor = _below(self.factor, columns.T) if self.rows else _triangle(columns.T)
+        self.rows += len(features)
+        if slopes is not None:
+            self.slopes = self.slopes + _gram(np.asarray(slopes, np.float64).T)
+
+    @property
+    def novel(self) -> bool:
+        """Whether rows were much longer, in some direction, than all before."""
+        largest = np.max(np.diag(self.gram)) if self.before.solver == "qr" else 0.0
+        return not largest < NOVEL  # also true for NaN
+
+    def settle(self) -> Moments:
+        """The moments of the old rows and the new."""
+        factor = self.factor
+        if self.before.solver == "normal":
+            factor = factor + self.gram
+        elif self.gram.any():
+            factor = np.triu(_cholesky(self.gram + np.eye(len(factor))) @ factor)
+        return replace(self.before, rows=self.rows, factor=factor, slopes=self.slopes)
 
 
 def merge(first: Moments, second: Moments) -> Moments:
@@ -127,34 +184,6 @@ def root(moments: Moments, penalty: np.ndarray | None = None) -> tuple[np.ndarra
 def _gram(columns: np.ndarray) -> np.ndarray:
     """columns columnsᵀ; NumPy sees that this is symmetric and does half of it."""
     return columns @ columns.T
-
-
-def _grow(factor: np.ndarray, rows: int, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """The triangular factor R of `rows` rows with a block B of further ones below, Bᵀ in two parts.
-
-    Where R has seen enough rows, the rows B R⁻¹ are about uncorrelated, so that the Cholesky factor
-    of I + (B R⁻¹)ᵀ B R⁻¹ loses no digits though that of Bᵀ B would lose all: the accuracy of a QR
-    factorisation for about the cost of the Gram matrix.
-    """
-    size, count, rest = len(factor), left.shape[1], slice(None)
-
-    def columns(which) -> np.ndarray:
-        return np.concatenate([left[:, which], right[:, which]])
-
-    if rows < (enough := int(ENOUGH * size)):
-        # Spread over the block, for neighbouring rows are alike.
-        chosen = np.zeros(count, bool)
-        chosen[np.linspace(0, count - 1, min(count, enough)).astype(int)] = True
-        first, rest = columns(chosen).T, ~chosen
-        factor = _below(factor, first) if rows else _triangle(first)
-        if not rest.any():
-            return factor
-    if np.diag(factor).all():
-        gram = _gram(_whiten(factor, columns(rest)))
-        gram[np.diag_indices(size)] += 1.0
-        if np.max(np.diag(gram)) < NOVEL:  # also false for NaN
-            return np.triu(_cholesky(gram) @ factor)
-    return _below(factor, columns(rest).T)
 
 
 def _whiten(factor: np.ndarray, columns: np.ndarray) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import starmap
 
 import jax
 import numpy as np
@@ -18,6 +19,7 @@ from .symmetry import Group
 Totals = tuple[lstsq.Moments, ...]  # one for each irreducible representation of the symmetry
 
 NOISE_FORMS = ("floor", "isotropic", "sampled")
+PART_BYTES, FEWEST = 8 * 2**20, 1024  # features of that many rows at a time stay in the cache
 TRACE = 1e-12  # of the noise goes along directions that need none, against round-off
 
 _values = jax.jit(lambda features, cells, context: features(cells, context))
@@ -56,16 +58,27 @@ class Layer:
 
     def absorb(self, totals: Totals, blocks: Iterable[Rows]) -> Totals:
         """Add rows; with a symmetry, each stands for all its images."""
-        closed = self.noise_form != "sampled"  # sampled noise needs no slopes: a third of the work
-        for cells, context, targets in blocks:
-            values, slopes = evaluate(self.features, cells, context, closed)
-            parts = [values, targets] if slopes is None else [values, targets, slopes]
-            rows = [[part] for part in parts]
-            if self.symmetry is not None:
-                parts[1] = lift(targets, self.symmetry, self.stride)
-                rows = [analyse(part, self.symmetry) for part in parts]
-            totals = tuple(map(lstsq.update, totals, *rows))
+        for block in blocks:
+            count = len(block[0])
+            most = max(FEWEST, PART_BYTES // (8 * self.features.hidden))
+            turns = -(-count // most)
+            # Every so many rows: neighbouring ones are alike, and each part is to hold all kinds.
+            parts = [[each[turn::turns] for each in block] for turn in range(turns)]
+            totals = lstsq.update_all(totals, lambda parts=parts: starmap(self._rows, parts))
         return totals
+
+    def _rows(self, cells, context, targets) -> list[lstsq.Rows]:
+        """Rows as each of the least-squares problems sees them."""
+        closed = self.noise_form != "sampled"  # sampled noise needs no slopes: a third of the work
+        values, slopes = evaluate(self.features, cells, context, closed)
+        if self.symmetry is None:
+            return [(values, targets, slopes)]
+        split = [
+            analyse(part, self.symmetry)
+            for part in (values, lift(targets, self.symmetry, self.stride), slopes)
+            if part is not None
+        ]
+        return [(rows[0], rows[1], rows[2] if closed else None) for rows in zip(*split, strict=True)]
 
     def covariance(self, noise: float) -> np.ndarray | None:
         """Covariance, over the inputs, of the noise that the readout has to tolerate.

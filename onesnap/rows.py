@@ -15,7 +15,7 @@ from .snapshots import check_finite, check_pairs
 from .symmetry import Element, Group
 from .windows import both_sides, every, pad
 
-BLOCK = 8192  # rows handled at a time: bounds memory, large enough for fast matrix products
+BLOCK = 8008  # rows handled at a time: bounds memory, large enough for fast matrix products
 
 Rows = tuple[np.ndarray, np.ndarray, np.ndarray]  # (cells, context, targets), a row a window
 

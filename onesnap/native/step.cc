@@ -41,6 +41,13 @@ struct Lane {
   static constexpr int windows = lanes * kVectors;  // of a block
 };
 
+// Write a vector to any place; only the first `left` lanes of it, if there are fewer.
+template <typename T>
+[[gnu::always_inline]] inline void Store(typename Lane<T>::Vector vector, T* to, int64_t left) {
+  if (left >= Lane<T>::lanes) std::memcpy(to, &vector, kBytes);
+  else std::memcpy(to, &vector, left * sizeof(T));
+}
+
 // The square root of numbers of at least 4: a guess of the reciprocal root, refined.
 template <typename T>
 inline typename Lane<T>::Vector Root(typename Lane<T>::Vector square) {
@@ -379,13 +386,9 @@ inline void Values(const T* inputs, const Network<T>& net, const Shape& shape, i
     for (int v = 0; v < kVectors; ++v) {
       const int64_t done = v * Lane<T>::lanes, left = shape.windows - first - done;
       if (left <= 0) break;
-      const size_t bytes = std::min<int64_t>(left, Lane<T>::lanes) * sizeof(T);
       const Vector x = sums[j][v], square = x * x + T(4), inverse = InverseRoot<T>(square);
-      const Vector value = T(0.5) * (x + square * inverse);
-      std::memcpy(values + start + done, &value, bytes);
-      if (slopes == nullptr) continue;
-      const Vector slope = T(0.5) + T(0.5) * x * inverse;
-      std::memcpy(slopes + start + done, &slope, bytes);
+      Store<T>(T(0.5) * (x + square * inverse), values + start + done, left);
+      if (slopes != nullptr) Store<T>(T(0.5) + T(0.5) * x * inverse, slopes + start + done, left);
     }
   }
 }
