@@ -20,7 +20,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import scipy.linalg
-import scipy.stats
+import scipy.special
 
 from . import lstsq, readout
 from .orbits import answers
@@ -202,7 +202,7 @@ def half_width(distance: np.ndarray, count: int) -> np.ndarray:
     Were the truth one more member, its distance over that of the others would follow Student's
     distribution.
     """
-    return float(scipy.stats.t.ppf((1 + INSIDE) / 2, count)) * distance
+    return float(scipy.special.stdtrit(count, (1 + INSIDE) / 2)) * distance
 
 
 def _fit(cutter: Cutter, layer: Layer, pairs: Pairs) -> Totals:

@@ -43,9 +43,9 @@ def bars(found: dict[str, Any]) -> list[Bar]:
 
 
 def _steps(found) -> Iterator[Bar]:
-    # With the window basis where a size has one: that is what is used.
+    # As a fit makes it: with the symmetry, and the window basis where a size has one.
     quick = {
-        name: {dtype: one.get("basis", one["plain"]) for dtype, one in both.items()}
+        name: {dtype: one["symmetric"] for dtype, one in both.items()}
         for name, both in found["steps"].items()
     }
     for name in [name for name in ("ks-2d", "ch-2d") if name in quick]:

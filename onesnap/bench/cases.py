@@ -6,6 +6,7 @@ a forecast stays in range and does every step.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -16,9 +17,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..features import Context, draw
+from ..folding import adapted, make_fold
+from ..orbits import images, project
 from ..scaling import Scaling
 from ..stepper import Stepper
 from ..systems import systems
+from ..windows import window_sides
 
 
 @dataclass(frozen=True)
@@ -30,7 +34,7 @@ class Case:
     dimension: int
     extent: int
     hidden: int
-    rank: int | None  # of a window basis that keeps the accuracy
+    rank: int | None  # of a window basis that keeps the accuracy, at most
     stride: int = 4
     mean: str = "keep"
 
@@ -60,31 +64,58 @@ class Case:
         random = np.random.default_rng(seed)
         return random.random(self.shape, np.float32 if dtype == "float32" else np.float64)
 
-    def stepper(self, basis: bool = True, activation: str = "squareplus") -> Stepper:
-        """A network of this size; its arrays are NumPy's, as those of a fitted one."""
-        features, random = draw(self.cells, 0, self.hidden, activation, 0), np.random.default_rng(1)
-        if basis and self.rank is not None:
-            features = features.reduce(np.linalg.qr(random.normal(size=(self.cells, self.rank)))[0])
-        readout = random.normal(size=(self.hidden, self.outputs)) * 1e-3
+    def stepper(
+        self, basis: bool = True, activation: str = "squareplus", symmetric: bool = False
+    ) -> Stepper:
+        """A network of this size; its arrays are NumPy's, as those of a fitted one.
+
+        A symmetric one has units in whole orbits of the system's group, at least as many.
+        """
+        around = ((self.extent,) * self.dimension, (self.stride,) * self.dimension)
+        group, sides = systems[self.name].symmetry, window_sides(*around)
+        units = -(-self.hidden // len(group)) if symmetric else self.hidden
+        features = draw(self.cells, 0, units, activation, 0)
         scaling = Scaling(np.array([-1.0]), np.array([1.0]), self.mean, 0.1)
-        sides = ((self.extent,) * self.dimension, (self.stride,) * self.dimension)
-        return Stepper(scaling, features, readout, Context(), *sides)
+        features = images(features, scaling, group, *around) if symmetric else features
+        if basis and self.rank is not None:
+            columns = _smooth(sides, self.rank)
+            features = features.reduce(adapted(columns, group, sides) if symmetric else columns)
+        random = np.random.default_rng(1)
+        readout = random.normal(size=(features.hidden, self.outputs)) * 1e-3
+        fold = None
+        if symmetric:
+            readout, fold = project(readout, group, around[1]), make_fold(features, group, sides)
+        return Stepper(scaling, features, readout, Context(), *around, fold=fold)
 
     def solver(self) -> Callable:
         """One ETDRK4 step of the same `dt` on the same grid."""
         return systems[self.name].replace(points=self.points, substeps=1).stepper()
 
 
+def _smooth(sides: tuple[int, ...], rank: int) -> np.ndarray:
+    """Orthonormal polynomials on a window, of the least degrees; all of a degree or none."""
+    powers = sorted(itertools.product(*map(range, sides)), key=sum)
+    most = sum(powers[rank])
+    axes = [np.linspace(-1, 1, side) for side in sides]
+    places = np.meshgrid(*axes, indexing="ij")
+    columns = [
+        np.prod([place**power for place, power in zip(places, each, strict=True)], axis=0).ravel()
+        for each in powers[:rank]
+        if sum(each) < most
+    ]
+    return np.linalg.qr(np.stack(columns, axis=1))[0]
+
+
 PAPER = (
     Case("ks-1d", 512, 1, extent=7, hidden=150, rank=None),
     Case("ks-2d", 256, 2, extent=2, hidden=600, rank=36, mean="remove"),
-    Case("ch-2d", 512, 2, extent=4, hidden=500, rank=48),
+    Case("ch-2d", 512, 2, extent=4, hidden=500, rank=45),
 )
 SMALL = tuple(
     replace(case, points=64 if case.dimension == 1 else 32, hidden=20, rank=case.rank and 8)
     for case in PAPER
 )
-CUBE = Case("ks-3d", 128, 3, extent=2, hidden=200, rank=48)
+CUBE = Case("ks-3d", 128, 3, extent=2, hidden=200, rank=56)
 
 
 def obvious_jax(case: Case) -> tuple[Callable, Any]:

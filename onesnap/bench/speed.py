@@ -90,10 +90,11 @@ def _steps(case: Case, dtype: str, sizes: Sizes) -> dict[str, Any]:
     count, seconds = max(2, 2000 // max(1, case.windows // 8)), sizes.seconds
     state = jnp.asarray(case.state(dtype))
     found: dict[str, Any] = {"operations": case.operations, "cells": state.size}
-    for name, basis in (("plain", False), ("basis", True)):
+    for name in ("plain", "basis", "symmetric"):
         if name == "basis" and case.rank is None:
             continue
-        stepper = cast(case.stepper(basis), dtype)
+        made = case.stepper(basis=name != "plain", symmetric=name == "symmetric")
+        stepper = cast(made, dtype)
         found[name] = repeated(stepper, state, count, seconds)
         if not sizes.parts:
             continue
