@@ -72,7 +72,7 @@ def orbits(group: Group) -> np.ndarray:
         if element not in seen:
             sets.append(group.products[element, chosen])
             seen.update(sets[-1].tolist())
-    return np.array(sets).T
+    return np.array(sets, np.int32).T
 
 
 @lru_cache

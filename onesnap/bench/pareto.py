@@ -50,7 +50,7 @@ LINE |= {"coarser": (1, 2, 4), "larger": (0.5, 1, 2, 4, 10, 20)}
 PLANE = {"strides": (1, 2, 4), "extents": (2, 3, 4), "hidden": (300, 600)}
 PLANE |= {"coarser": (1, 2), "larger": (0.2, 0.5, 1, 2, 4, 8)}
 FULL = (
-    Contest("ks-1d", 20.0, 100.0, **LINE),
+    Contest("ks-1d", 20.0, 100.0, **LINE, pairs=19),
     Contest("ks-1d-inhomogeneous", 20.0, 100.0, **LINE, pairs=19),
     Contest("ks-2d", 10.0, 25.0, **PLANE),
     Contest("ch-2d", 10.0, 20.0, **{**PLANE, "extents": (4, 4, 6)}),
