@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import exponax
 import jax
 import numpy as np
 
@@ -84,5 +83,7 @@ def spectrum(trajectory) -> np.ndarray:
             "trajectory: expected the same number of points along every axis, got "
             f"{trajectory.shape[2:]}"
         )
+    import exponax  # half a second, which most never need
+
     with jax.enable_x64(True):
         return np.asarray(jax.lax.map(exponax.get_spectrum, trajectory)).mean(axis=0)

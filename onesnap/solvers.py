@@ -13,8 +13,18 @@ from functools import partial
 import equinox as eqx
 import exponax
 import jax.numpy as jnp
-from exponax import nonlin_fun
+from exponax import nonlin_fun, stepper
 from jaxtyping import Array
+
+
+def find(name: str) -> Callable:
+    """The solver of this name: one of this module, or a stepper of exponax at fourth order."""
+    if name in globals():
+        return globals()[name]
+    for place in (stepper, stepper.reaction):
+        if hasattr(place, name):
+            return fourth_order(getattr(place, name))
+    raise ValueError(f"name: no solver {name!r}, neither here nor among the steppers of exponax")
 
 
 def fourth_order(kind: Callable, dealiasing_fraction: float = 1.0, **coefficients) -> Callable:
@@ -52,7 +62,7 @@ class Forced(nonlin_fun.BaseNonlinearFun):
         return self.term(u_hat) + self.forcing_hat
 
 
-def ks_linear(derivative):
+def _ks_linear(derivative):
     """-Δ - Δ², with the isotropic Δ² = (Σ∂ᵢ²)² where exponax's own stepper has Σ∂ᵢ⁴."""
     laplace = jnp.sum(derivative**2, axis=0, keepdims=True)
     return -laplace - laplace**2
@@ -71,7 +81,7 @@ def _convection(solver, derivative, scale: float = 1.0):
     )
 
 
-def forced_convection(solver, derivative, wavelength: float, strength: float):
+def _forced_convection(solver, derivative, wavelength: float, strength: float):
     """-½(u²)ₓ + μ cos(2πx/λ)."""
     waves = solver.domain_extent / wavelength
     if not math.isclose(waves, round(waves)) or round(waves) < 1:
@@ -82,6 +92,12 @@ def forced_convection(solver, derivative, wavelength: float, strength: float):
     x = exponax.make_grid(1, solver.domain_extent, solver.num_points)
     forcing = strength * jnp.cos(2 * jnp.pi * x / wavelength)
     return Forced(_convection(solver, derivative), forcing)
+
+
+def forced_kuramoto_sivashinsky(*grid, wavelength: float, strength: float, **more):
+    """uₜ = -uₓₓ - uₓₓₓₓ - ½(u²)ₓ + μ cos(2πx/λ)."""
+    nonlinear = partial(_forced_convection, wavelength=wavelength, strength=strength)
+    return Semilinear(*grid, linear=_ks_linear, nonlinear=nonlinear, **more)
 
 
 def _gradient_norm(solver, derivative):
@@ -95,7 +111,7 @@ def _gradient_norm(solver, derivative):
     )
 
 
-kuramoto_sivashinsky = partial(Semilinear, linear=ks_linear, nonlinear=_gradient_norm)
+kuramoto_sivashinsky = partial(Semilinear, linear=_ks_linear, nonlinear=_gradient_norm)
 
 
 def _dispersion(derivative):

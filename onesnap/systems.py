@@ -14,23 +14,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
-import exponax
 import jax
 import jax.numpy as jnp
 import numpy as np
-from exponax import stepper
 from jaxtyping import Array
 
-from .solvers import (
-    Semilinear,
-    forced_convection,
-    fourth_order,
-    korteweg_de_vries,
-    ks_linear,
-    kuramoto_sivashinsky,
-)
 from .symmetry import Group, full, trivial
+
+if TYPE_CHECKING:
+    import exponax
 
 MEANS = ("conserved", "drifting", "free")
 
@@ -99,6 +93,8 @@ class System:
 
     def stepper(self) -> exponax.BaseStepper | exponax.RepeatedStepper:
         """The map u → u_next of one `dt`; for float64 make and use it in `jax.enable_x64(True)`."""
+        import exponax
+
         solver = self.solver(self.dimension, self.length, self.points, self.dt / self.substeps)
         return solver if self.substeps == 1 else exponax.RepeatedStepper(solver, self.substeps)
 
@@ -120,6 +116,8 @@ def _waves(
 ) -> Array:
     """Random waves of standard deviation `amplitude`, none shorter than `shortest`."""
     cutoff = min(max(1, round(system.length / shortest)), system.points // 3)
+    import exponax
+
     generator = exponax.ic.RandomTruncatedFourierSeries(system.dimension, cutoff=cutoff, std_one=True)
     return mean + amplitude * generator(system.points, key=key)
 
@@ -133,11 +131,20 @@ def _drops(system: System, key: Array, width: float, density: float) -> Array:
     """Gray-Scott at rest, (u, v) = (1, 0), with drops of v in random places."""
     count = max(1, round(density * system.length**2))
     places = jax.random.uniform(key, (count, 2, 1, 1), maxval=system.length)
+    import exponax
+
     distances = exponax.make_grid(2, system.length, system.points) - places
     # Bells of the periodic distance L/π |sin πx/L|, which are smooth across the boundary.
     distances = system.length / jnp.pi * jnp.sin(jnp.pi * distances / system.length)
     drops = jnp.exp(-jnp.sum(distances**2, axis=1) / width**2).max(axis=0)
     return jnp.stack([1 - 0.5 * drops, 0.25 * drops])
+
+
+def _solver(name: str, *arguments, **settings):
+    """The solver of this name; looked up when it is built, for exponax takes its time to import."""
+    from . import solvers
+
+    return solvers.find(name)(*arguments, **settings)
 
 
 _CATALOGUE = (
@@ -151,8 +158,8 @@ _CATALOGUE = (
         spin_up=100.0,
         mean="conserved",
         symmetry=full(1, ("vector",)),  # u(x) → −u(−x)
-        solver=fourth_order(
-            stepper.KuramotoSivashinskyConservative, single_channel=True, conservative=True
+        solver=partial(
+            _solver, "KuramotoSivashinskyConservative", single_channel=True, conservative=True
         ),
         draw=partial(_waves, shortest=10.0),
     ),
@@ -166,11 +173,7 @@ _CATALOGUE = (
         spin_up=100.0,
         mean="conserved",
         symmetry=trivial(1, ("vector",)),
-        solver=partial(
-            Semilinear,
-            linear=ks_linear,
-            nonlinear=partial(forced_convection, wavelength=50.0, strength=0.05),
-        ),
+        solver=partial(_solver, "forced_kuramoto_sivashinsky", wavelength=50.0, strength=0.05),
         draw=partial(_waves, shortest=10.0),
         positional=True,
     ),
@@ -185,7 +188,7 @@ _CATALOGUE = (
         spin_up=50.0,
         mean="drifting",
         symmetry=full(2),
-        solver=kuramoto_sivashinsky,
+        solver=partial(_solver, "kuramoto_sivashinsky"),
         draw=partial(_waves, shortest=10.0),
     ),
     System(
@@ -199,7 +202,7 @@ _CATALOGUE = (
         mean="conserved",
         symmetry=full(2, negation=True),
         # exponax's other coefficients, -1 for u and 1 for u³, are the paper's.
-        solver=fourth_order(stepper.reaction.CahnHilliard, diffusivity=1.0, gamma=0.5),
+        solver=partial(_solver, "CahnHilliard", diffusivity=1.0, gamma=0.5),
         draw=_uniform,
     ),
     System(
@@ -212,7 +215,7 @@ _CATALOGUE = (
         spin_up=5.0,
         mean="conserved",
         symmetry=full(1, ("vector",)),
-        solver=fourth_order(stepper.Burgers, diffusivity=0.5, conservative=True),
+        solver=partial(_solver, "Burgers", diffusivity=0.5, conservative=True),
         # The mean flow keeps the shocks moving after they have merged and slowed down.
         draw=partial(_waves, shortest=20.0, mean=1.0),
     ),
@@ -227,7 +230,7 @@ _CATALOGUE = (
         spin_up=10.0,
         mean="conserved",
         symmetry=trivial(1),  # x → −x reverses time as well
-        solver=korteweg_de_vries,
+        solver=partial(_solver, "korteweg_de_vries"),
         draw=partial(_waves, shortest=20.0, amplitude=0.5),
     ),
     System(
@@ -240,7 +243,7 @@ _CATALOGUE = (
         spin_up=4.0,
         mean="free",
         symmetry=full(2, negation=True),
-        solver=fourth_order(stepper.reaction.AllenCahn, diffusivity=1.0),
+        solver=partial(_solver, "AllenCahn", diffusivity=1.0),
         draw=partial(_waves, shortest=5.0, amplitude=0.5),
     ),
     System(
@@ -253,8 +256,8 @@ _CATALOGUE = (
         spin_up=40.0,
         mean="free",
         symmetry=full(2, negation=True),
-        solver=fourth_order(
-            stepper.reaction.SwiftHohenberg, reactivity=0.3, polynomial_coefficients=(0, 0, 0, -1)
+        solver=partial(
+            _solver, "SwiftHohenberg", reactivity=0.3, polynomial_coefficients=(0, 0, 0, -1)
         ),
         draw=partial(_waves, shortest=4.0, amplitude=0.1),
     ),
@@ -270,7 +273,7 @@ _CATALOGUE = (
         mean="free",
         symmetry=full(2, ("scalar", "scalar")),
         # Spots that go on dividing and dying; f = 0.026, k = 0.055 ends in a standing labyrinth.
-        solver=fourth_order(stepper.reaction.GrayScott, feed_rate=0.02, kill_rate=0.0545),
+        solver=partial(_solver, "GrayScott", feed_rate=0.02, kill_rate=0.0545),
         draw=partial(_drops, width=0.04, density=12.0),
         field_names=("u", "v"),
     ),
@@ -288,8 +291,13 @@ _CATALOGUE = (
         # The other elements turn the forcing into a function of x, or change its sign.
         symmetry=trivial(2, ("pseudoscalar",)),
         # Without dealiasing this blew up at t = 7 with this dt (smaller ones were not tried).
-        solver=fourth_order(
-            stepper.KolmogorovFlowVorticity, 2 / 3, diffusivity=0.01, drag=-0.1, injection_mode=4
+        solver=partial(
+            _solver,
+            "KolmogorovFlowVorticity",
+            dealiasing_fraction=2 / 3,
+            diffusivity=0.01,
+            drag=-0.1,
+            injection_mode=4,
         ),
         draw=partial(_waves, shortest=1.0),
         field_names=("vorticity",),
@@ -305,7 +313,7 @@ _CATALOGUE = (
         spin_up=30.0,
         mean="drifting",
         symmetry=full(3),
-        solver=kuramoto_sivashinsky,
+        solver=partial(_solver, "kuramoto_sivashinsky"),
         draw=partial(_waves, shortest=10.0),
     ),
 )
