@@ -6,8 +6,8 @@ The stages, in the order in which the data flows:
     simulate   a System of the catalogue to a trajectory          systems, solvers, simulate
     pairs      checked snapshots, before and after                snapshots
     windows    fields cut into windows, scaled, with symmetries   scaling, windows, symmetry, rows
-    features   random features of windows and context             features, orbits
-    readout    streaming least squares, noise averaged in         harmonics, lstsq, readout
+    features   random features of windows and context             features, orbits, folding
+    readout    streaming least squares, noise averaged in         harmonics, native, lstsq, readout
     Surrogate  the estimator, and what it chooses by itself       choices, planning, endurance,
                                                                   tuning, surrogate
     Stepper    the learned map u -> u_next                        stepper

@@ -24,7 +24,8 @@ def rse(forecast, truth) -> np.ndarray:
     truth = check_finite("truth", truth[: len(forecast)])
     space = tuple(range(2, truth.ndim))
     spread = np.sum((truth - truth.mean(axis=space, keepdims=True)) ** 2, axis=(1, *space))
-    error = np.sum((forecast - truth) ** 2, axis=(1, *space))
+    with np.errstate(over="ignore"):  # what has blown up is infinitely wrong
+        error = np.sum((forecast - truth) ** 2, axis=(1, *space))
     with np.errstate(divide="ignore", invalid="ignore"):
         # A uniform truth has no spread: no error is 0 %, any error is infinitely many.
         return np.where(error == 0, 0.0, 100.0 * error / spread)
