@@ -63,7 +63,8 @@ def test_a_set_that_is_not_closed_is_cut_down_to_a_group():
 def test_a_stride_that_divides_is_found():
     assert choices.find_stride((12, 9))[0] == (3, 3)
     assert choices.find_stride((7,))[0] == (1,)
-    assert choices.find_stride((8, 8, 8))[0] == (1, 1, 1)
+    assert choices.find_stride((8, 8, 8))[0] == (2, 2, 2)
+    assert choices.find_stride((9, 9, 9))[0] == (1, 1, 1)
 
 
 def test_hopeless_data_ends_in_a_warning():

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from onesnap.solvers import find as find_solver, fourth_order
 from onesnap.symmetry import full
 from onesnap.systems import MEANS, System, find, systems
 
@@ -121,7 +122,7 @@ def test_ch_2d_equals_the_reference_apart_from_the_shortest_wave():
     # All of the difference is that convention: with it we get the paper's numbers to round-off.
     keywords = systems["ch-2d"].solver.keywords
     with jax.enable_x64(True):
-        paper = BlindToNyquist(2, 100.0, 512, 0.05, **keywords)
+        paper = fourth_order(BlindToNyquist)(2, 100.0, 512, 0.05, **keywords)
         theirs = np.asarray(eqx.filter_jit(paper)(jnp.asarray(before[None])))[0]
     assert rse(theirs, after) < 1e-27
 
@@ -274,3 +275,9 @@ def test_impossible_systems_are_refused(changes, message):
 def test_a_box_that_cuts_the_forcing_is_refused():
     with pytest.raises(ValueError, match=r"length: expected a multiple .* 50.0, got 60.0"):
         systems["ks-1d-inhomogeneous"].replace(length=60.0).stepper()
+
+
+def test_solvers_are_found_by_name():
+    assert find_solver("CahnHilliard").keywords == {"order": 4, "dealiasing_fraction": 1.0}
+    with pytest.raises(ValueError, match="no solver 'Nothing'"):
+        find_solver("Nothing")
