@@ -48,16 +48,25 @@ def work(group: Group) -> float:
     return sum(matrices.shape[1] ** 3 for matrices in irreducible(group)) / len(group) ** 2
 
 
+@lru_cache
+def waves(group: Group) -> np.ndarray:
+    """√(d / |G|) ρ(a)ⱼᵢ, `(ρ · i · j, a)`: an orthogonal matrix."""
+    size = len(group)
+    return np.concatenate(
+        [
+            np.sqrt(part.shape[1] / size) * part.transpose(2, 1, 0).reshape(-1, size)
+            for part in irreducible(group)
+        ]
+    )
+
+
 def analyse(values: np.ndarray, group: Group) -> list[np.ndarray]:
     """Functions on the group `(row, element · unit)` to `(i · row, j · unit)` for each ρ."""
     count, size, parts = len(values), len(group), irreducible(group)
     if size == 1:
         return [values]
-    waves = [  # (i · j, element)
-        np.sqrt(part.shape[1] / size) * part.transpose(2, 1, 0).reshape(-1, size) for part in parts
-    ]
     # One product over all units and rows; they come and go transposed, as columns of a row each.
-    spectrum = np.concatenate(waves) @ values.T.reshape(size, -1)
+    spectrum = waves(group) @ values.T.reshape(size, -1)
     split, start = [], 0
     for part in parts:
         dimension = part.shape[1]

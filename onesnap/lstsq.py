@@ -27,6 +27,7 @@ SOLVERS = ("normal", "qr")
 Rows = tuple[Any, Any, Any]  # features, targets, slopes or None
 
 NOVEL = 1e8  # squared length, in units of the rows seen so far, from which on a block is news
+FEW = 256  # columns, up to which products are made on one thread
 ENOUGH = 1.25  # rows for each column that a first factor is made of
 
 _pstrf, _tpqrt, _trcon = scipy.linalg.get_lapack_funcs(("pstrf", "tpqrt", "trcon"))
@@ -183,6 +184,12 @@ def root(moments: Moments, penalty: np.ndarray | None = None) -> tuple[np.ndarra
 
 def _gram(columns: np.ndarray) -> np.ndarray:
     """columns columnsᵀ; NumPy sees that this is symmetric and does half of it."""
+    # A second thread does not help few columns, but goes on waiting where native code runs next.
+    return _small_gram(columns) if len(columns) < FEW else columns @ columns.T
+
+
+@_one_thread
+def _small_gram(columns: np.ndarray) -> np.ndarray:
     return columns @ columns.T
 
 

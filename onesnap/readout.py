@@ -11,7 +11,16 @@ import numpy as np
 
 from . import lstsq, native
 from .features import Features
-from .harmonics import analyse, correlation, grams, irreducible, lift, quotients, synthesise
+from .harmonics import (
+    analyse,
+    correlation,
+    grams,
+    irreducible,
+    lift,
+    quotients,
+    synthesise,
+    waves,
+)
 from .orbits import project
 from .rows import Rows
 from .symmetry import Group
@@ -35,6 +44,17 @@ def evaluate(features: Features, cells: np.ndarray, context: np.ndarray, slopes:
             return np.asarray(_values(features, cells, context)), None
         values, found = _with_slopes(features, cells, context)
     return np.asarray(values), np.asarray(found)
+
+
+def analysed(features: Features, cells, context, group: Group, slopes: bool = True):
+    """The same of units in whole orbits, for each representation of their group."""
+    sizes = [part.shape[1] for part in irreducible(group)]
+    if native.available(features.activation):
+        values, steep = native.spectra(features, cells, context, slopes, waves(group), sizes)
+    else:
+        plain, sloped = evaluate(features, cells, context, slopes)
+        values, steep = analyse(plain, group), None if sloped is None else analyse(sloped, group)
+    return values, steep or [None] * len(sizes)
 
 
 @dataclass(frozen=True)
@@ -70,15 +90,12 @@ class Layer:
     def _rows(self, cells, context, targets) -> list[lstsq.Rows]:
         """Rows as each of the least-squares problems sees them."""
         closed = self.noise_form != "sampled"  # sampled noise needs no slopes: a third of the work
-        values, slopes = evaluate(self.features, cells, context, closed)
         if self.symmetry is None:
+            values, slopes = evaluate(self.features, cells, context, closed)
             return [(values, targets, slopes)]
-        split = [
-            analyse(part, self.symmetry)
-            for part in (values, lift(targets, self.symmetry, self.stride), slopes)
-            if part is not None
-        ]
-        return [(rows[0], rows[1], rows[2] if closed else None) for rows in zip(*split, strict=True)]
+        values, slopes = analysed(self.features, cells, context, self.symmetry, closed)
+        lifted = analyse(lift(targets, self.symmetry, self.stride), self.symmetry)
+        return list(zip(values, lifted, slopes, strict=True))
 
     def covariance(self, noise: float) -> np.ndarray | None:
         """Covariance, over the inputs, of the noise that the readout has to tolerate.

@@ -15,8 +15,11 @@ from hypothesis import given, strategies as st
 
 from onesnap import native
 from onesnap.features import Context, draw
+from onesnap.harmonics import analyse
+from onesnap.readout import analysed, evaluate
 from onesnap.scaling import Scaling
 from onesnap.stepper import Stepper, stack
+from onesnap.symmetry import full, rotations
 
 needed = pytest.mark.skipif(not native.available(), reason="no C++ compiler on this machine")
 
@@ -192,3 +195,18 @@ def test_whitening_is_substitution(order, size, count):
     expected = scipy.linalg.solve_triangular(factor, columns, trans=1)
     found = native.whiten(factor, columns.copy(order))
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12 * np.abs(expected).max())
+
+
+@needed
+@pytest.mark.parametrize("group", [full(1), full(2), rotations(2), full(3)], ids=len)
+def test_spectra_are_analysed_features(group):
+    """Quarter turns: a representation is two complex ones, with more coefficients than elements."""
+    random, units = np.random.default_rng(0), 3
+    features = draw(5, 1, units * len(group), "squareplus", 0)
+    cells, context = random.random((77, 5)), random.random((77, 1))
+    values, slopes = analysed(features, cells, context, group)
+    plain = evaluate(features, cells, context)
+    for found, expected in zip((values, slopes), plain, strict=True):
+        for part, other in zip(found, analyse(expected, group), strict=True):
+            np.testing.assert_allclose(part, other, atol=1e-13)
+    assert analysed(features, cells, context, group, slopes=False)[1] == [None] * len(values)

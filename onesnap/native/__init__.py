@@ -92,13 +92,40 @@ def advance(padded, context, network: Folded, channels: int, extent, stride: Seq
 
 def evaluate(features, cells: np.ndarray, context: np.ndarray, slopes: bool):
     """Features and slopes `(row, hidden)` of rows, a row a column in memory; None if not wanted."""
+    (values,), found = spectra(features, cells, context, slopes, np.ones((1, 1)), [1])
+    return values, None if found is None else found[0]
+
+
+def spectra(
+    features, cells, context, slopes: bool, waves: np.ndarray, sizes: Sequence[int]
+) -> tuple[list[np.ndarray], list[np.ndarray] | None]:
+    """The same of units in whole orbits, analysed: `(i · row, j · unit)` for each representation.
+
+    `waves` are the functions that do it, `(ρ · i · j, element)`, `sizes` the dimensions of each ρ.
+    """
+    rows, hidden, (coefficients, elements) = len(cells), features.weights.shape[1], waves.shape
     basis = np.zeros((0, 0)) if features.basis is None else features.basis
-    shape = features.weights.shape[1], len(cells)
-    values, found = np.empty(shape), np.empty(shape) if slopes else None
-    read = cells, context, basis, features.weights, features.bias
-    sizes = *cells.shape, context.shape[1], basis.shape[1], shape[0]
-    _call("onesnap_features", [*map(_plain, read), values, found], sizes)
-    return values.T, None if found is None else found.T
+    units = hidden // elements
+    # Functions on the group side by side: unit by unit, all elements of each.
+    order = np.arange(hidden).reshape(elements, units).T.ravel()
+    weights, bias = np.asarray(features.weights)[:, order], np.asarray(features.bias)[order]
+    starts, pitches, ends = [], [], [0]
+    for size in sizes:
+        first, pitch = ends[-1], size * rows
+        starts += [first + j * units * pitch + i * rows for i in range(size) for j in range(size)]
+        pitches += [pitch] * size**2
+        ends.append(first + size * units * pitch)
+    read = [_plain(each) for each in (cells, context, basis, weights, bias, waves.T)]
+    places = [np.array(each, np.int64) for each in (starts, pitches)]
+    values, steep = np.empty(ends[-1]), np.empty(ends[-1]) if slopes else None
+    lengths = *cells.shape, context.shape[1], basis.shape[1], hidden, elements, coefficients
+    _call("onesnap_features", [*read, *places, values, steep], lengths)
+
+    def split(flat: np.ndarray) -> list[np.ndarray]:
+        parts = zip(np.split(flat, ends[1:-1]), sizes, strict=True)
+        return [part.reshape(size * units, size * rows).T for part, size in parts]
+
+    return split(values), None if steep is None else split(steep)
 
 
 def whiten(factor: np.ndarray, columns: np.ndarray) -> np.ndarray:

@@ -376,21 +376,17 @@ ffi::Error Either(ffi::ThreadPool pool, ffi::AnyBuffer field, ffi::AnyBuffer con
 
 // Hidden units, and their slopes, of a block of rows.
 template <typename T, int units>
-inline void Values(const T* inputs, const Network<T>& net, const Shape& shape, int64_t unit, int64_t first,
-                   T* values, T* slopes) {
+inline void Values(const T* inputs, const Network<T>& net, const Shape& shape, int64_t unit, T* values, T* slopes) {
   using Vector = typename Lane<T>::Vector;
   Vector sums[units][kVectors];
   Multiply<T, units, kVectors>(inputs, shape.inputs, net.weights + unit, shape.hidden, net.bias + unit, sums);
-  for (int j = 0; j < units; ++j) {
-    const int64_t start = (unit + j) * shape.windows + first;
+  for (int j = 0; j < units; ++j)
     for (int v = 0; v < kVectors; ++v) {
-      const int64_t done = v * Lane<T>::lanes, left = shape.windows - first - done;
-      if (left <= 0) break;
+      const int64_t at = (unit + j) * Lane<T>::windows + v * Lane<T>::lanes;
       const Vector x = sums[j][v], square = x * x + T(4), inverse = InverseRoot<T>(square);
-      Store<T>(T(0.5) * (x + square * inverse), values + start + done, left);
-      if (slopes != nullptr) Store<T>(T(0.5) + T(0.5) * x * inverse, slopes + start + done, left);
+      *reinterpret_cast<Vector*>(values + at) = T(0.5) * (x + square * inverse);
+      if (slopes) *reinterpret_cast<Vector*>(slopes + at) = T(0.5) + T(0.5) * x * inverse;
     }
-  }
 }
 
 void Launch(std::function<void()> turn) { std::thread(std::move(turn)).detach(); }
@@ -431,14 +427,16 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(onesnap_step, Either,
 // Plain functions for training, which work in NumPy's memory; all arrays are in the order of C.
 extern "C" {
 
-// Features and slopes `(hidden, rows)` of rows `(rows, cells)` and their context `(rows, values)`;
-// a basis of rank 0 is none, and slopes may be null.
+// Features and slopes of rows `(rows, cells)` and their context `(rows, values)`; a basis of rank 0 is
+// none, and slopes may be null. Each unit comes with all its images, `elements` of them, which are
+// multiplied by waves `(element, coefficient)` if there are several; coefficient k of unit j is
+// written, a row each, to starts[k] + j · pitches[k].
 void onesnap_features(const double* cells, const double* context, const double* basis, const double* weights,
-                      const double* bias, double* values, double* slopes, int64_t rows, int64_t count,
-                      int64_t told, int64_t rank, int64_t hidden, int64_t threads) {
-  constexpr int width = Lane<double>::windows;
+                      const double* bias, const double* waves, const int64_t* starts, const int64_t* pitches,
+                      double* values, double* slopes, int64_t rows, int64_t count, int64_t told, int64_t rank,
+                      int64_t hidden, int64_t elements, int64_t coefficients, int64_t threads) {
+  constexpr int width = Lane<double>::windows, lanes = Lane<double>::lanes;
   Shape shape;
-  shape.windows = rows;
   shape.cells.resize(count);
   shape.values = told;
   shape.rank = rank;
@@ -447,7 +445,7 @@ void onesnap_features(const double* cells, const double* context, const double* 
   const Network<double> net = {nullptr, nullptr, basis, weights, bias};
   Deal(threads, Launch, (rows + width - 1) / width, [&](int64_t block) {
     thread_local std::vector<Lane<double>::Vector> space;
-    space.resize((count + shape.inputs) * kVectors);
+    space.resize((count + shape.inputs + 2 * hidden + coefficients) * kVectors);
     double* seen = reinterpret_cast<double*>(space.data());
     double* inputs = rank ? seen + count * width : seen;
     double* beside = inputs + (shape.inputs - told) * width;
@@ -458,10 +456,28 @@ void onesnap_features(const double* cells, const double* context, const double* 
       for (int64_t k = 0; k < told; ++k) beside[k * width + w] = context[row * told + k];
     }
     if (rank) Product<double>(seen, count, basis, rank, inputs);
+    double* all = inputs + shape.inputs * width;
+    double* steep = slopes ? all + hidden * width : nullptr;
+    double* mixed = all + 2 * hidden * width;
     int64_t unit = 0;
-    for (; unit + kUnits <= hidden; unit += kUnits)
-      Values<double, kUnits>(inputs, net, shape, unit, first, values, slopes);
-    for (; unit < hidden; ++unit) Values<double, 1>(inputs, net, shape, unit, first, values, slopes);
+    for (; unit + kUnits <= hidden; unit += kUnits) Values<double, kUnits>(inputs, net, shape, unit, all, steep);
+    for (; unit < hidden; ++unit) Values<double, 1>(inputs, net, shape, unit, all, steep);
+    const auto write = [&](const double* panel, double* to) {
+      for (int64_t j = 0; j < hidden / elements; ++j) {
+        const double* images = panel + j * elements * width;
+        if (elements > 1) Product<double>(images, elements, waves, coefficients, mixed);
+        for (int64_t k = 0; k < coefficients; ++k)
+          for (int v = 0; v < kVectors; ++v) {
+            const int64_t done = v * lanes, left = rows - first - done;
+            if (left <= 0) break;
+            const double* from = (elements > 1 ? mixed : images) + k * width + done;
+            Store<double>(*reinterpret_cast<const Lane<double>::Vector*>(from),
+                          to + starts[k] + j * pitches[k] + first + done, left);
+          }
+      }
+    };
+    write(all, values);
+    if (slopes) write(steep, slopes);
   });
 }
 
