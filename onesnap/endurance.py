@@ -20,9 +20,7 @@ from .windows import both_sides, window_sides
 
 TRIAL_CELLS = 8_000_000  # cells times steps of a trial forecast, unless that is under 200 steps
 TRIAL_SIDE = {1: 0, 2: 96, 3: 32}  # points an axis of a mirrored corner to start trials from
-# Of the range, on every cell of the state that a trial forecast starts from. Trials along a line last
-# longer, so that less is enough; more would refuse models of long steps that never meet such a state.
-KICK = {1: 1e-3, 2: 3e-3, 3: 3e-3}
+KICK = 3e-3  # of the range, on every cell of the state that a trial forecast starts from
 STEADY = 0.3  # by how many ranges a trial forecast may leave the training range, if it gets rougher
 FAR = 1.0  # by how many in any case
 ROUGHER = 1.2  # times what roughness had fallen to: growth at the scale of the grid
@@ -64,7 +62,7 @@ def endurance(stepper: Stepper, pairs: Pairs, group: Group, dtype: str = "float6
     stepper = replace(stepper, scaling=replace(stepper.scaling, margin=None))
     # Kicked in all directions at once: what grows is seen sooner than from the model's own errors.
     width = (stepper.scaling.high - stepper.scaling.low).reshape(-1, *(1,) * len(pairs.space))
-    kick = np.random.default_rng(0).normal(0.0, KICK[len(pairs.space)], start.shape) * width
+    kick = np.random.default_rng(0).normal(0.0, KICK, start.shape) * width
     trial = forecast(stepper, (start + kick)[None], steps, every=10, dtype=dtype)[0]
     # What fades away is not rough, however little of it there is.
     least = np.maximum(np.var(last, axis=tuple(range(1, last.ndim))), 1e-300)
