@@ -67,15 +67,17 @@ def update_all(totals: Sequence[Moments], parts: Callable[[], Iterable[Sequence[
     Parts are small enough to stay in the cache, and factors are renewed only once for all of them.
     They are asked for again where a block is unlike all before.
     """
-    growing = [_Growing(moments) for moments in totals]
-    for part in parts():
-        for each, rows in zip(growing, part, strict=True):
-            each.add(*rows)
-    if any(each.novel for each in growing):
-        growing = [_Growing(m, each.novel) for m, each in zip(totals, growing, strict=True)]
+
+    def grow(unlike: Sequence[bool]) -> list[_Growing]:
+        growing = [_Growing(*each) for each in zip(totals, unlike, strict=True)]
         for part in parts():
             for each, rows in zip(growing, part, strict=True):
                 each.add(*rows)
+        return growing
+
+    growing = grow([False] * len(totals))
+    if any(novel := [each.novel for each in growing]):
+        growing = grow(novel)
     return tuple(each.settle() for each in growing)
 
 

@@ -15,7 +15,9 @@ from .snapshots import check_finite, check_pairs
 from .symmetry import Element, Group
 from .windows import both_sides, every, pad
 
-BLOCK = 8008  # rows handled at a time: bounds memory, large enough for fast matrix products
+# Rows handled at a time: bounds memory, large enough for fast matrix products. Not a power of two:
+# columns that lie so far apart would fall into the same places of the cache.
+BLOCK = 8008
 
 Rows = tuple[np.ndarray, np.ndarray, np.ndarray]  # (cells, context, targets), a row a window
 

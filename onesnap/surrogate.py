@@ -138,9 +138,7 @@ class Surrogate:
     plain_: Stepper  # the same before averaging
     data_: dict[str, Any] | None
     sample_: Pairs  # some of the first pairs, on which members are calibrated
-    shape_: tuple[
-        tuple[str, float], np.ndarray | None
-    ]  # of the members, and the noise it was found with
+    shape_: tuple[Any, np.ndarray | None]  # the noise, and the form of members that goes with it
     members_: np.ndarray | None
     left_out_: int  # windows of a dataset that touch missing values or reach over an edge
 

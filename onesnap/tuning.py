@@ -268,26 +268,23 @@ def make_layer(plan: Plan, cutter: Cutter, pairs: Pairs) -> Layer:
     variances, directions = principal(few.rows(pairs))
     position = plan.context * len(pairs.space)
     beside = position + pairs.parameters.shape[1]
-    group, extras, sides = (
-        plan.symmetry,
-        pairs.fields.shape[1],
-        window_sides(plan.extent, plan.stride),
-    )
+    group, extras = plan.symmetry, pairs.fields.shape[1]
+    sides = window_sides(plan.extent, plan.stride)
     units = plan.hidden // len(group) if plan.equivariant else plan.hidden
     if plan.equivariant:
         variances, directions = symmetrise(variances, directions, group, sides, extras)
-    basis = np.eye(len(variances)) if plan.rank is None else directions[:, : plan.rank]
-    if plan.equivariant:
+    basis = None if plan.rank is None else directions[:, : plan.rank]
+    if basis is not None and plan.equivariant:
         basis = adapted(invariant(basis, group, sides, extras), group, sides, extras)
     channels = pairs.before.shape[1] + extras
     window = (channels, *sides) if plan.weights == "local" else None
     features = draw(
         len(variances), beside, units, plan.activation, plan.seed, window, plan.gain, position
     )
-    features = features if plan.rank is None else features.reduce(basis)
+    features = features if basis is None else features.reduce(basis)
     if plan.equivariant:
         features = images(features, cutter.scaling, group, plan.extent, plan.stride, extras)
-        features = features if plan.rank is None else features.reduce(basis)
+        features = features if basis is None else features.reduce(basis)
     symmetry = group if plan.equivariant else None
     return Layer(features, variances, directions, plan.noise_form, symmetry, plan.stride)
 
