@@ -31,9 +31,10 @@ NOISES = {  # tried in turn, in units of the range; trials in the plane and in s
     2: (1e-4, 3e-4, 1e-3, 1e-2, 3e-2),
     3: (1e-4, 1e-3, 1e-2, 3e-2),
 }
-ISOTROPIC = (1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3)  # as large as the errors of a step
+ISOTROPIC = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3)
+STILL = 0.01  # of what a step changes: directions along a line that vary by less are left out
 SAFE = 1e-3  # a floor of which keeps nearly all forecasts steady, at a price
-FIRST = {1: 4, 2: 6, 3: 3}  # plans tried at first, by dimension
+FIRST = {1: 6, 2: 6, 3: 3}  # plans tried at first, by dimension
 ABOVE = 1.5  # times the deviation of the last direction kept, at least, has noise to be
 GAINS = {1: (1.0, 4.0), 2: (1.0,), 3: (1.0,)}
 PAPER_NOISE = 1e-4
@@ -133,9 +134,10 @@ class Candidate:
         return self
 
     def everywhere(self) -> Candidate:
-        """The same with noise in all directions."""
+        """The same with noise in all directions, as large as the errors of a step."""
         plan, layer = (replace(part, noise_form="isotropic") for part in (self.plan, self.layer))
-        return replace(self, plan=plan, layer=layer, noises=list(ISOTROPIC), fall_back=True)
+        noises = [noise for noise in ISOTROPIC if noise >= 1e-5]
+        return replace(self, plan=plan, layer=layer, noises=noises, fall_back=True)
 
     def calmer(self) -> list[Candidate]:
         """The same with the next noise, if there is one."""
@@ -165,6 +167,9 @@ def _best(plans: list[Plan], given: Mapping[str, Any], pairs: Pairs, probe: Prob
     The candidate with the least error is tried first; one that fails goes back with more noise.
     """
     waiting = [_with_gain(_small(plan, given), given, pairs, probe) for plan in plans]
+    line = len(pairs.space) == 1 and given["noise"] == given["noise_form"] == "auto"
+    if line and given["rank"] == "auto" and plans[0].hidden:
+        waiting = _better(waiting, given, pairs, probe)
     promising = SOUND * min(candidate.error for candidate in waiting)
     waiting = [
         _grown(candidate, plan.hidden, given, pairs, probe)
@@ -173,8 +178,8 @@ def _best(plans: list[Plan], given: Mapping[str, Any], pairs: Pairs, probe: Prob
         for candidate, plan in zip(waiting, plans, strict=True)
     ]
     least = {(c.plan.extent[0], c.plan.rank): c.error for c in waiting}
-    if len(pairs.space) == 1 and given["noise"] == given["noise_form"] == "auto":
-        waiting += [candidate.everywhere() for candidate in waiting]
+    if line:
+        waiting += [c.everywhere() for c in waiting if c.plan.noise_form == "floor"]
     # What survives by flattening everything is no forecast: errors must be near the least one.
     enough, trials = SOUND * min(least.values()), []
     while waiting and not (trials and trials[-1].steady):
@@ -193,11 +198,35 @@ def _best(plans: list[Plan], given: Mapping[str, Any], pairs: Pairs, probe: Prob
             for (extent, rank), error in least.items()
         )
         reasons["extent"] = f"error on unseen windows, with the least noise: {listed}"
-        if given["rank"] == "auto":
+        if given["rank"] == "auto" and "rank" not in reasons:
             reasons["rank"] = "as the extent, which is listed with it"
     if best.plan.noise_form != "sampled" and given["noise"] == "auto":
         reasons["noise"] = best.survived.reason
     return replace(best, plan=replace(best.plan, reasons=reasons))
+
+
+def _better(
+    whole: list[Candidate], given: Mapping[str, Any], pairs: Pairs, probe: Probe
+) -> list[Candidate]:
+    """The candidates, or those that see only directions that vary, if these err less.
+
+    What hardly varies, beside what a step changes, tells little, but a readout amplifies it: seams
+    between blocks are such directions, and what wide windows diverge by. Noise can then be small.
+    But where states to come are unlike those learned from, it is these directions that they vary in.
+    """
+    narrow = [_with_gain(_narrowed(c, pairs), given, pairs, probe) for c in whole]
+    ratio = min(c.error for c in narrow) / max(1e-300, min(c.error for c in whole))
+    why = f"directions that vary by {STILL:g} of what a step changes: {ratio:.2g} of the error with all"
+    return [candidate.because("rank", why) for candidate in (narrow if ratio < 1 else whole)]
+
+
+def _narrowed(candidate: Candidate, pairs: Pairs) -> Plan:
+    """The plan of a candidate with as many directions as vary enough, and noise in all of them."""
+    scaling = candidate.cutter.scaling
+    width = (scaling.high - scaling.low).reshape(-1, *(1,) * len(pairs.space))
+    change = np.mean(((pairs.after - pairs.before) / width) ** 2)
+    rank = max(1, int(np.sum(candidate.layer.variances > STILL**2 * change)))
+    return replace(candidate.plan, rank=rank, noise_form="isotropic")
 
 
 def _small(plan: Plan, given: Mapping[str, Any]) -> Plan:
@@ -232,7 +261,10 @@ def _grown(
 
 def _candidate(plan: Plan, given: Mapping[str, Any], pairs: Pairs, probe: Probe) -> Candidate:
     """Fit the plan to a part of the windows."""
-    noises = list(NOISES[len(plan.stride)]) if plan.noise == "auto" else [plan.noise]
+    everywhere = plan.noise_form == "isotropic"
+    noises = [plan.noise]
+    if plan.noise == "auto":
+        noises = list(ISOTROPIC if everywhere else NOISES[len(plan.stride)])
     if plan.noise_form == "sampled" and plan.noise == "auto":
         noises = [PAPER_NOISE]
         plan = replace(plan, reasons={**plan.reasons, "noise": "the paper's"})
@@ -256,7 +288,8 @@ def _candidate(plan: Plan, given: Mapping[str, Any], pairs: Pairs, probe: Probe)
     test = join([cutter.cut(pairs, index, cells, identity) for index, cells in probe.test])
     totals = layer.absorb(layer.start(cutter.outputs), [rows])
     values, _ = readout.evaluate(layer.features, test[0], test[1], slopes=False)
-    return Candidate(plan, cutter, layer, totals, values, test[2], noises)
+    fall_back = everywhere and given["noise_form"] == "auto"
+    return Candidate(plan, cutter, layer, totals, values, test[2], noises, fall_back)
 
 
 def make_layer(plan: Plan, cutter: Cutter, pairs: Pairs) -> Layer:
