@@ -178,8 +178,10 @@ def calibrate(
 
 def _compare(model: Stepper, weights: np.ndarray, deviations: np.ndarray, pairs: Pairs):
     """How far a fit to a part is from the model, in units of its band: after a step, and later."""
-    start = pairs.last.after
-    steps = int(np.clip(CELLS // start.size, 10, STEPS))
+    steps = int(np.clip(CELLS // pairs.last.after.size, 10, STEPS))
+    # All fits agree on a state they learned from: compared are forecasts from one further on.
+    (ahead,) = forecast(model, pairs.last.after, steps)
+    start = ahead.states[-1:]
     (made,) = forecast_with_band(with_readout(model, weights), deviations, start, steps)
     (truth,) = forecast(model, start, steps)
     count = min(len(made.states), len(truth.states))

@@ -42,6 +42,7 @@ TRIAL_ROWS = 8_000
 TRIAL_SHARE = 6  # rows for each hidden unit of a trial, at least
 TRIAL_HIDDEN = 600  # units that a trial starts with
 PAYS = 0.8  # of the held-out error that twice the units have to reach, fewer accordingly less
+CLEARLY = 0.9  # of the held-out error with all directions that fewer have to reach
 SOUND = 20.0  # times the least held-out error that a trial may have to be chosen
 
 
@@ -166,17 +167,11 @@ def _best(plans: list[Plan], given: Mapping[str, Any], pairs: Pairs, probe: Prob
 
     The candidate with the least error is tried first; one that fails goes back with more noise.
     """
-    waiting = [_with_gain(_small(plan, given), given, pairs, probe) for plan in plans]
+    waiting = _grow(plans, given, pairs, probe)
     line = len(pairs.space) == 1 and given["noise"] == given["noise_form"] == "auto"
     if line and given["rank"] == "auto" and plans[0].hidden:
-        waiting = _better(waiting, given, pairs, probe)
-    promising = SOUND * min(candidate.error for candidate in waiting)
-    waiting = [
-        _grown(candidate, plan.hidden, given, pairs, probe)
-        if candidate.error < promising
-        else candidate
-        for candidate, plan in zip(waiting, plans, strict=True)
-    ]
+        narrow = _grow([_narrowed(c, plans[0].hidden, pairs) for c in waiting], given, pairs, probe)
+        waiting = _better(narrow, waiting)
     least = {(c.plan.extent[0], c.plan.rank): c.error for c in waiting}
     if line:
         waiting += [c.everywhere() for c in waiting if c.plan.noise_form == "floor"]
@@ -205,28 +200,38 @@ def _best(plans: list[Plan], given: Mapping[str, Any], pairs: Pairs, probe: Prob
     return replace(best, plan=replace(best.plan, reasons=reasons))
 
 
-def _better(
-    whole: list[Candidate], given: Mapping[str, Any], pairs: Pairs, probe: Probe
-) -> list[Candidate]:
-    """The candidates, or those that see only directions that vary, if these err less.
+def _better(narrow: list[Candidate], whole: list[Candidate]) -> list[Candidate]:
+    """Those that see only directions that vary, if they clearly err less; else the others.
 
     What hardly varies, beside what a step changes, tells little, but a readout amplifies it: seams
     between blocks are such directions, and what wide windows diverge by. Noise can then be small.
     But where states to come are unlike those learned from, it is these directions that they vary in.
     """
-    narrow = [_with_gain(_narrowed(c, pairs), given, pairs, probe) for c in whole]
-    ratio = min(c.error for c in narrow) / max(1e-300, min(c.error for c in whole))
-    why = f"directions that vary by {STILL:g} of what a step changes: {ratio:.2g} of the error with all"
-    return [candidate.because("rank", why) for candidate in (narrow if ratio < 1 else whole)]
+    least = [min(candidate.error for candidate in some) for some in (narrow, whole)]
+    ratio = least[0] / max(least[1], 1e-300)
+    why = f"directions that vary by {STILL:g} of what a step changes: {ratio:.2g} of the error of all"
+    return [candidate.because("rank", why) for candidate in (narrow if ratio < CLEARLY else whole)]
 
 
-def _narrowed(candidate: Candidate, pairs: Pairs) -> Plan:
+def _narrowed(candidate: Candidate, hidden: int, pairs: Pairs) -> Plan:
     """The plan of a candidate with as many directions as vary enough, and noise in all of them."""
     scaling = candidate.cutter.scaling
     width = (scaling.high - scaling.low).reshape(-1, *(1,) * len(pairs.space))
     change = np.mean(((pairs.after - pairs.before) / width) ** 2)
     rank = max(1, int(np.sum(candidate.layer.variances > STILL**2 * change)))
-    return replace(candidate.plan, rank=rank, noise_form="isotropic")
+    return replace(candidate.plan, rank=rank, hidden=hidden, noise_form="isotropic")
+
+
+def _grow(plans: list[Plan], given: Mapping[str, Any], pairs: Pairs, probe: Probe) -> list[Candidate]:
+    """A candidate of each plan, those that promise something with as many units as pay."""
+    small = [_with_gain(_small(plan, given), given, pairs, probe) for plan in plans]
+    promising = SOUND * min(candidate.error for candidate in small)
+    return [
+        _grown(candidate, plan.hidden, given, pairs, probe)
+        if candidate.error < promising
+        else candidate
+        for candidate, plan in zip(small, plans, strict=True)
+    ]
 
 
 def _small(plan: Plan, given: Mapping[str, Any]) -> Plan:
