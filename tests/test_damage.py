@@ -84,8 +84,9 @@ def test_a_value_out_of_a_damaged_archive_is_noticed(contents, tmp_path):
 
 
 WRITER = """
-import sys
+import signal, sys
 from onesnap.files import write_atomically
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored if the tests run in the background
 turn = 0
 while True:
     write_atomically(sys.argv[1], bytes([turn % 250]) * 2_000_000, force=True)
@@ -102,7 +103,10 @@ def kill_writers(path: Path, times: int, how) -> None:
             writer.stdout.readline()
             time.sleep(random.Random(turn).uniform(0, 0.05))
             writer.send_signal(how)
-            writer.wait(30)
+            try:
+                writer.wait(30)
+            finally:
+                writer.kill()
         content = path.read_bytes()
         assert len(content) == 2_000_000
         assert len(set(content)) == 1
