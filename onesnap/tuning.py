@@ -167,10 +167,12 @@ def _best(plans: list[Plan], given: Mapping[str, Any], pairs: Pairs, probe: Prob
 
     The candidate with the least error is tried first; one that fails goes back with more noise.
     """
-    waiting = _grow(plans, given, pairs, probe)
+    waiting = _candidates(plans, given, pairs, probe)
     line = len(pairs.space) == 1 and given["noise"] == given["noise_form"] == "auto"
     if line and given["rank"] == "auto" and plans[0].hidden:
-        narrow = _grow([_narrowed(c, plans[0].hidden, pairs) for c in waiting], given, pairs, probe)
+        narrow = _candidates(
+            [_narrowed(c, plans[0].hidden, pairs) for c in waiting], given, pairs, probe
+        )
         waiting = _better(narrow, waiting)
     least = {(c.plan.extent[0], c.plan.rank): c.error for c in waiting}
     if line:
@@ -222,7 +224,9 @@ def _narrowed(candidate: Candidate, hidden: int, pairs: Pairs) -> Plan:
     return replace(candidate.plan, rank=rank, hidden=hidden, noise_form="isotropic")
 
 
-def _grow(plans: list[Plan], given: Mapping[str, Any], pairs: Pairs, probe: Probe) -> list[Candidate]:
+def _candidates(
+    plans: list[Plan], given: Mapping[str, Any], pairs: Pairs, probe: Probe
+) -> list[Candidate]:
     """A candidate of each plan, those that promise something with as many units as pay."""
     small = [_with_gain(_small(plan, given), given, pairs, probe) for plan in plans]
     promising = SOUND * min(candidate.error for candidate in small)
