@@ -163,12 +163,16 @@ def calibrate(
     if not leverage:
         return None
     shape, held, early, late = _root(products / leverage), [], [], []
+    steps = int(np.clip(CELLS // pairs.last.after.size, 10, STEPS))
+    # All fits agree on a state they learned from: compared are forecasts from one further on.
+    (ahead,) = forecast(model, pairs.last.after, 2 * steps)
+    truth = ahead.states[min(steps, len(ahead.states) - 1) :]
     for number, (weights, known, values, wrong) in enumerate(fits):
         deviations = known.draw(shape, DRAWS, seed + 1 + number)
         distance = np.sqrt(np.mean((values @ deviations) ** 2, axis=0))
         held.append(_ratio(wrong, half_width(distance, DRAWS)))
         for ratios, some in zip(
-            (early, late), _compare(model, weights, deviations, pairs), strict=True
+            (early, late), _compare(model, weights, deviations, truth, steps), strict=True
         ):
             ratios.append(some)
     held, early, late = (np.quantile(np.concatenate(some), INSIDE) for some in (held, early, late))
@@ -176,18 +180,13 @@ def calibrate(
     return shape * held * (max(1.0, late / early) if early > 0 and late < np.inf else 1.0)
 
 
-def _compare(model: Stepper, weights: np.ndarray, deviations: np.ndarray, pairs: Pairs):
+def _compare(
+    model: Stepper, weights: np.ndarray, deviations: np.ndarray, truth: np.ndarray, steps: int
+):
     """How far a fit to a part is from the model, in units of its band: after a step, and later."""
-    steps = int(np.clip(CELLS // pairs.last.after.size, 10, STEPS))
-    # All fits agree on a state they learned from: compared are forecasts from one further on.
-    (ahead,) = forecast(model, pairs.last.after, steps)
-    start = ahead.states[-1:]
-    (made,) = forecast_with_band(with_readout(model, weights), deviations, start, steps)
-    (truth,) = forecast(model, start, steps)
-    count = min(len(made.states), len(truth.states))
-    apart = zip(
-        made.states[:count] - truth.states[:count], np.asarray(made.band)[:count], strict=True
-    )
+    (made,) = forecast_with_band(with_readout(model, weights), deviations, truth[:1], steps)
+    count = min(len(made.states), len(truth))
+    apart = zip(made.states[:count] - truth[:count], np.asarray(made.band)[:count], strict=True)
     ratios = [_ratio(gap, band) for gap, band in apart]
     return np.concatenate(ratios[1:2] or ratios), np.concatenate(ratios[count // 2 :])
 
