@@ -15,6 +15,7 @@ import numpy as np
 
 from . import readout
 from .features import Context, Features, draw
+from .potentials import TYPES, gradients
 from .rows import Cutter, Pairs, Rows, join, principal
 from .scaling import Scaling, range_of, widen
 from .symmetry import Element, Group, full, trivial
@@ -22,6 +23,7 @@ from .windows import both_sides, per_axis, window_sides
 
 TRAIN, TEST, HIDDEN = 12000, 1000, 400  # size of a probe, at most
 PROBE_NOISE = 1e-5
+FEW = 4  # pairs, from which on some of them are held out
 JUDGE = 0.3  # a probe with a larger error, relative to what a step changes, proves nothing
 OBEYS = 1.5  # times the error of a probe, below which one has to be that learns from moved windows
 WRONG = 0.02  # of what a step changes: an error that is worth a warning
@@ -29,7 +31,9 @@ EXTENTS = {1: (2, 4, 6, 8, 10, 13, 16, 20), 2: (1, 2, 3, 4, 6), 3: (1, 2)}
 NEAR = 4.0  # an extent with more than so many times the least error is not tried
 STRIDES = {1: 4, 2: 4, 3: 2}
 ROOMY = 24  # points an axis, from which on a stride need not divide the grid
-POSITION = 4  # cosines an axis, where position matters
+POSITION = 4  # cosines along an axis, where position matters
+HELPS = 0.5  # of the held-out error, below which position or potentials bring it to be used
+LOCAL = 0.1  # of what a step changes: a smaller error shows that what happens is local
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,10 @@ class Probe:
     def cutter(self, *settings, **more) -> Cutter:
         """A cutter with the boundary of the data."""
         return make_cutter(self.pairs, *settings, boundary=self.boundary, fill=self.fill, **more)
+
+    def split(self, along: int) -> Probe:
+        """A probe of the same pairs that is judged by the far end of an axis."""
+        return make_probe(self.pairs, 0, self.boundary, self.kinds, self.fill, along)
 
     @property
     def change(self) -> float:
@@ -118,20 +126,21 @@ def make_probe(
     boundary: Any = "periodic",
     kinds: Any = "auto",
     fill=None,
-    by_space: bool = False,
+    along: int | None = None,
 ) -> Probe:
-    """Split the windows: whole pairs are held out, or a part of space where there are few."""
+    """Split the windows: whole pairs are held out, or where there are few a part of an axis."""
     random = np.random.default_rng(seed)
     everywhere = np.arange(pairs.cells)
-    if len(pairs) >= 4 and not by_space:
+    if len(pairs) >= FEW and along is None:
         used = np.unique(np.linspace(0, len(pairs) - 1, 24).round().astype(int))
         held = used[1::4]
         learn = {int(i): everywhere for i in np.setdiff1d(used, held)}
         judge = {int(i): everywhere for i in held}
     else:
         # Neighbouring windows overlap: a gap keeps what is learned out of what is judged.
-        first = np.unravel_index(everywhere, pairs.space)[0]
-        points = pairs.space[0]
+        axis = along or 0
+        first = np.unravel_index(everywhere, pairs.space)[axis]
+        points = pairs.space[axis]
         gap = min(24, points // 8)
         near = np.flatnonzero(first < 0.6 * points)
         far = np.flatnonzero((first >= 0.6 * points + gap) & (first < points - gap))
@@ -147,17 +156,29 @@ def make_probe(
 
 
 def make_cutter(
-    pairs: Pairs, extent, stride, mean: str, group: Group | None = None, position: int = 0, **more
+    pairs: Pairs,
+    extent,
+    stride,
+    mean: str,
+    group: Group | None = None,
+    position: tuple[int, ...] = (),
+    potential: bool = False,
+    **more,
 ) -> Cutter:
     """A cutter with the ranges of these pairs, as the group moves them."""
     group = trivial(len(stride), ("scalar",) * pairs.before.shape[1]) if group is None else group
     scaling = Scaling(*widen(*range_of(pairs.before, mean)), mean).cover(group)
     fields = range_of(pairs.fields, "keep") if pairs.fields.shape[1] else (np.zeros(0),) * 2
-    beside = widen(
-        np.concatenate([pairs.parameters.min(axis=0), fields[0]]),
-        np.concatenate([pairs.parameters.max(axis=0), fields[1]]),
-    )
-    context = Context(position, low=beside[0], high=beside[1])
+    low = np.concatenate([pairs.parameters.min(axis=0), fields[0]])
+    high = np.concatenate([pairs.parameters.max(axis=0), fields[1]])
+    if potential:
+        # Zero stays zero and axes are measured alike, so that gradients turn as they are.
+        farthest = [np.abs(gradients(scaling.shrink(state))).max() for state in pairs.before]
+        count = len(stride) * pairs.before.shape[1]
+        low = np.concatenate([low, np.zeros(count)])
+        high = np.concatenate([high, np.full(count, 2 * max(farthest))])
+    low, high = widen(low, high)
+    context = Context(position, low=low, high=high, potential=potential)
     return Cutter(extent, stride, scaling, group, context, **more)
 
 
@@ -221,7 +242,7 @@ def find_mean(probe: Probe, stride: tuple[int, ...]) -> tuple[str, str]:
 
 
 def rank_extents(
-    probe: Probe, stride: tuple[int, ...], mean: str, extents: Iterable[Any] = (), position: int = 0
+    probe: Probe, stride: tuple[int, ...], mean: str, extents: Iterable[Any] = (), **told
 ) -> dict[Any, float]:
     """Held-out errors by extent, least first, of those extents that are worth a trial.
 
@@ -231,7 +252,7 @@ def rank_extents(
     dimension, space = len(stride), probe.pairs.space
 
     def error(reach: tuple[int, ...]) -> float:
-        return probe.fit(probe.cutter(reach, stride, mean, position=position)).error()
+        return probe.fit(probe.cutter(reach, stride, mean, **told)).error()
 
     each = {
         extent: per_axis("extent", extent, dimension, 0) for extent in extents or EXTENTS[dimension]
@@ -246,17 +267,17 @@ def rank_extents(
     return {extent: error for error, extent in near} or {0: 0.0}
 
 
-def check_window(probe: Probe, extent, stride, mean: str) -> str | None:
+def check_window(probe: Probe, extent, stride, mean: str, **told) -> str | None:
     """Words of warning if a time step reaches beyond the window."""
     wider = tuple(reach + 2 for reach in extent)
     if any(2 * e + s > n for e, s, n in zip(wider, stride, probe.pairs.space, strict=True)):
         return None
     with np.errstate(over="ignore", invalid="ignore"):
-        error, change = probe.fit(probe.cutter(extent, stride, mean)).error(), probe.change
+        error, change = probe.fit(probe.cutter(extent, stride, mean, **told)).error(), probe.change
         # Written with "not" so that a NaN says nothing.
         if not error > WRONG * change:
             return None
-        less = probe.fit(probe.cutter(wider, stride, mean)).error()
+        less = probe.fit(probe.cutter(wider, stride, mean, **told)).error()
     if not less < min(0.5 * error, JUDGE * change):
         return None
     return (
@@ -266,30 +287,96 @@ def check_window(probe: Probe, extent, stride, mean: str) -> str | None:
     )
 
 
+def no_potential(probe: Probe, group: Group | None) -> str:
+    """Why there can be no potentials, in words; empty where there can be."""
+    if probe.fill is not None or probe.pairs.missing is not None:
+        return "cells without values have no potential"
+    if any("periodic" not in ends for ends in both_sides(probe.boundary, len(probe.pairs.space))):
+        return "potentials are those of a periodic grid"
+    kinds = probe.kinds if group is None else group.fields
+    if isinstance(kinds, tuple) and not set(kinds) <= set(TYPES):
+        return f"potentials are those of {' and '.join(TYPES)} fields"
+    return ""
+
+
+def find_potential(
+    probe: Probe,
+    ranked: dict[Any, float],
+    stride,
+    mean: str,
+    position: tuple[int, ...],
+    group: Group | None = None,
+) -> tuple[bool, str, dict[Any, float]]:
+    """Whether windows of ∇Δ⁻¹u beside those of u help; only tried where these explain too little."""
+    if why := no_potential(probe, group):
+        return False, why, ranked
+    if min(ranked.values()) < LOCAL * probe.change:
+        return False, "windows of the state tell what a step does", ranked
+    # A force that depends on the place may hide what potentials tell: they are tried with it too.
+    tried = [(position, probe)] + ([] if any(position) else _placements(probe))
+    ratios = []
+    for place, judge in tried:
+        plain = ranked if judge is probe else rank_extents(judge, stride, mean, ranked)
+        seen = rank_extents(judge, stride, mean, ranked, position=place, potential=True)
+        ratios.append(min(seen.values()) / max(min(plain.values()), 1e-300))
+    because = f"held-out error with potentials {min(ratios):.2g} of that without"
+    if min(ratios) >= HELPS:
+        return False, because, ranked
+    return True, because, rank_extents(probe, stride, mean, ranked, position=position, potential=True)
+
+
+def _placements(probe: Probe) -> list[tuple[tuple[int, ...], Probe]]:
+    """Positions that may be told, along one axis or all, each with a probe that can judge it.
+
+    Of few pairs only windows that lie at the same place along an axis tell place from state.
+    """
+    axes, few = range(len(probe.pairs.space)), len(probe.pairs) < FEW
+    if few and len(axes) == 1:
+        return []
+    alone = [tuple(POSITION * (a == b) for b in axes) for a in axes]
+    if few:
+        return [(place, probe.split((a + 1) % len(axes))) for a, place in enumerate(alone)]
+    return [(place, probe) for place in dict.fromkeys([*alone, (POSITION,) * len(axes)])]
+
+
 def find_position(
-    probe: Probe, ranked: dict[Any, float], stride, mean: str
-) -> tuple[int, str, dict[Any, float]]:
-    """Whether telling the network where it is helps; needs several pairs to be told from chance.
+    probe: Probe, ranked: dict[Any, float], stride, mean: str, potential: bool
+) -> tuple[tuple[int, ...], str, dict[Any, float]]:
+    """Whether telling the network where it is helps, along one axis or along all.
 
     Extents are compared with position anew: without it wide windows do best that guess the place.
     """
-    if len(probe.pairs) < 4:
-        return 0, "fewer than four pairs cannot tell place from state", ranked
-    placed = rank_extents(probe, stride, mean, ranked, POSITION)
-    ratio = min(placed.values()) / max(min(ranked.values()), 1e-300)
-    because = f"held-out error with position {ratio:.2g} of that without"
-    return (POSITION, because, placed) if ratio < 0.5 else (0, because, ranked)
+    nowhere, placements = (0,) * len(stride), _placements(probe)
+    if not placements:
+        return nowhere, f"fewer than {FEW} pairs cannot tell place from state", ranked
+    if len(stride) > 1 and min(ranked.values()) < WRONG * probe.change:
+        return nowhere, "windows of the state tell what a step does", ranked
+    ratios = []
+    for position, judge in placements:
+        reference = ranked
+        if judge is not probe:
+            reference = rank_extents(judge, stride, mean, ranked, potential=potential)
+        placed = rank_extents(judge, stride, mean, ranked, position=position, potential=potential)
+        ratios.append(min(placed.values()) / max(min(reference.values()), 1e-300))
+        if ratios[-1] < HELPS:
+            break
+    else:
+        position, placed = nowhere, ranked
+    listed = ", ".join(f"{ratio:.2g}" for ratio in ratios)
+    return position, f"held-out error with position {listed} of that without", placed
 
 
-def find_symmetry(probe: Probe, extent, stride, mean: str) -> tuple[Group, str]:
+def find_symmetry(
+    probe: Probe, extent, stride, mean: str, potential: bool = False
+) -> tuple[Group, str]:
     """The group of signed permutations under which a model of the data stays as good as it was."""
     # Of states that follow each other closely none is unseen, but a part of space is.
-    probe = make_probe(probe.pairs, 0, probe.boundary, probe.kinds, probe.fill, by_space=True)
+    probe = probe.split(0)
     dimension, channels = len(stride), probe.pairs.before.shape[1]
     typings = [("scalar",) * channels]
     if isinstance(probe.kinds, tuple):
         typings = [probe.kinds]
-    elif channels == dimension > 1:
+    elif channels == dimension > 1 and not potential:
         typings.append(("vector",))
     if probe.kinds is None:
         return trivial(dimension, typings[0]), "there are fields that turn in unknown ways"
@@ -301,7 +388,7 @@ def find_symmetry(probe: Probe, extent, stride, mean: str) -> tuple[Group, str]:
             pool = Group(tuple(e for e in pool.elements if e.axes == straight), fields)
         fine = [e for e in pool.elements if respects(e, probe.boundary, fields, probe.fill)]
         pool = Group(tuple(fine), fields)
-        fitted = probe.fit(probe.cutter(extent, stride, mean, pool))
+        fitted = probe.fit(probe.cutter(extent, stride, mean, pool, potential=potential))
         reference = fitted.error()
         if reference > JUDGE * probe.change:
             return best, "no probe is good enough to judge"

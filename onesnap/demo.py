@@ -138,6 +138,7 @@ def _compare(experiment: Experiment, pair: np.ndarray, tell: Progress) -> None:
         noise_form=plan.noise_form,
         symmetry=plan.symmetry,
         context=plan.context,
+        potential=plan.potential,
         rank=None,
         windows=max(1, ENOUGH // len(plan.symmetry)),
         seed=plan.seed,

@@ -70,6 +70,8 @@ def endurance(stepper: Stepper, pairs: Pairs, group: Group, dtype: str = "float6
     calm = np.maximum(np.minimum.accumulate(rough), before)
     rising, ragged = (rough > ROUGHER * calm)[1:], (rough > RAGGED * rough[0])[1:]
     spoiled = rising & (trial.excess > STEADY) | ragged
+    if stepper.loudest is not None:  # nor is it where waves are limited
+        spoiled &= False
     wandered = np.flatnonzero(spoiled | (trial.excess > FAR))
     ends = 10 * int(wandered[0] + 1) if len(wandered) else trial.diverged_at
     # Patterns that grow leave the range too, but smoothly. No data says what comes after that.
@@ -91,7 +93,7 @@ def mirrored(stepper: Stepper, state: np.ndarray, group: Group) -> np.ndarray:
     sides = [TRIAL_SIDE[dimension] // (2 * step) * step for step in stepper.stride]
     seen = window_sides(stepper.extent, stepper.stride)
     fits = [low <= 2 * n < high for low, n, high in zip(seen, sides, state.shape[1:], strict=True)]
-    anywhere = not told.position and not told.fields.shape[0]
+    anywhere = not any(told.position) and not told.fields.shape[0] and not told.potential
     periodic = all("periodic" in ends for ends in both_sides(stepper.boundary, dimension))
     alike = set(mirrors) <= set(group.elements) and all(
         np.array_equal(mirror.channel_matrix(group.fields), same) for mirror in mirrors

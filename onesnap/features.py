@@ -16,6 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
+from .potentials import TYPES, gradients
 from .windows import AnyArray
 
 
@@ -158,17 +159,19 @@ def _places(window: Sequence[int], hidden: int, random: np.random.Generator) -> 
 class Context(eqx.Module):
     """What the network is told beside the window.
 
-    `position` cosines cos(2ʲ π x / L), j = 0 … position - 1, of each coordinate of the window's
-    centre; constant `parameters`; and `fields` `(field, *space)` that are read through the same
-    window as the state but never predicted. Parameters and fields are held in the user's units;
-    `low` and `high` are their ranges in training, parameters first.
+    As many cosines cos(2ʲ π x / L), j = 0, 1, …, of each coordinate of the window's centre as
+    `position` says, none if it is empty; constant `parameters`; and what is read through the same
+    window as the state but never predicted: `fields` `(field, *space)`, and with `potential` the
+    gradients ∇Δ⁻¹u of the state. Parameters and fields are held in the user's units; `low` and
+    `high` are the ranges of parameters, fields and gradients in training.
     """
 
-    position: int = eqx.field(static=True, default=0)
+    position: tuple[int, ...] = eqx.field(static=True, default=())
     parameters: Float[AnyArray, " P"] = eqx.field(default_factory=lambda: np.zeros(0))
     fields: Float[AnyArray, "F ..."] = eqx.field(default_factory=lambda: np.zeros(0))
     low: Float[AnyArray, " told"] = eqx.field(default_factory=lambda: np.zeros(0))
     high: Float[AnyArray, " told"] = eqx.field(default_factory=lambda: np.zeros(0))
+    potential: bool = eqx.field(static=True, default=False)
 
     def place(self, space: Sequence[int], stride: Sequence[int], step: Sequence[int]) -> np.ndarray:
         """Position values `(*windows, values)` of windows that start at every `step`-th cell."""
@@ -177,7 +180,7 @@ class Context(eqx.Module):
         columns = []
         for axis, (start, points, block) in enumerate(zip(starts, space, stride, strict=True)):
             centre = (start + (block - 1) / 2) / points
-            for power in range(self.position):
+            for power in range(self.position[axis] if self.position else 0):
                 along = [1] * len(shape)
                 along[axis] = -1
                 wave = np.cos(2.0**power * np.pi * centre).reshape(along)
@@ -189,9 +192,20 @@ class Context(eqx.Module):
         count = parameters.shape[0]
         return (parameters - self.low[:count]) / (self.high - self.low)[:count]
 
-    def shrink_fields(self, fields):
-        """Context fields in units of their range."""
-        shape = (-1, *(1,) * (fields.ndim - 1))
-        start = self.low.shape[0] - fields.shape[0]
+    def beside(self, state, fields):
+        """What windows see beside a state that is in units of its range, in units of its own."""
+        numpy = np if isinstance(state, np.ndarray) else jnp
+        found = [fields] if fields.shape[0] else []
+        found += [gradients(state)] if self.potential else []
+        if not found:
+            return state[:0]
+        seen = numpy.concatenate(found)
+        start = self.low.shape[0] - seen.shape[0]
+        shape = (-1, *(1,) * (seen.ndim - 1))
         low, high = self.low[start:].reshape(shape), self.high[start:].reshape(shape)
-        return (fields - low) / (high - low)
+        return (seen - low) / (high - low)
+
+    def types(self, fields: Sequence[str]) -> tuple[str, ...]:
+        """How what is beside a state of fields of these types turns with it."""
+        known = ("fixed",) * self.fields.shape[0]
+        return known + (tuple(TYPES[kind] for kind in fields) if self.potential else ())

@@ -27,6 +27,7 @@ from .symmetry import Element, Group
 from .windows import both_sides, per_axis, window_sides
 
 VERSION = 1
+PER_AXIS = ("extent", "stride", "context")  # settings of a plan
 MOST_HEADER = 2**24  # bytes; groups and reasons take some thousands
 UNREADABLE = (
     SafetensorError, ValueError, KeyError, TypeError, AttributeError, IndexError, OverflowError,
@@ -107,7 +108,12 @@ def save(
 ) -> None:
     """Write a model file; `members` are deviations from the readout, `(member, hidden, outputs)`."""
     tensors = {name: _attribute(stepper, name) for name in TENSORS}
-    optional = {"features.basis": stepper.features.basis, "fill": stepper.fill, "members": members}
+    optional = {
+        "features.basis": stepper.features.basis,
+        "fill": stepper.fill,
+        "loudest": stepper.loudest,
+        "members": members,
+    }
     tensors |= {name: array for name, array in optional.items() if array is not None}
     settings = {
         "version": VERSION,
@@ -115,6 +121,7 @@ def save(
         "mean": stepper.scaling.mean,
         "margin": stepper.scaling.margin,
         "position": stepper.context.position,
+        "potential": stepper.context.potential,
         "extent": stepper.extent,
         "stride": stepper.stride,
         "boundary": stepper.boundary,
@@ -196,7 +203,7 @@ def _check_size(path: Path) -> None:
 
 
 def _check_tensors(tensors: dict[str, np.ndarray]) -> None:
-    expected = TENSORS | {"features.basis": 2, "fill": 1, "members": 3}
+    expected = TENSORS | {"features.basis": 2, "fill": 1, "loudest": 2, "members": 3}
     missing, extra = set(TENSORS) - set(tensors), set(tensors) - set(expected)
     if missing or extra:
         raise ValueError(f"arrays missing {sorted(missing)}, unknown {sorted(extra)}")
@@ -212,20 +219,20 @@ def _assemble(settings: dict, tensors: dict[str, np.ndarray]):
     basis, weights = tensors.get("features.basis"), tensors["features.weights"]
     ends = tensors["scaling.low"], tensors["scaling.high"]
     scaling = Scaling(*ends, settings["mean"], settings["margin"])
-    context = Context(
-        settings["position"],
-        *(tensors[f"context.{name}"] for name in ("parameters", "fields", "low", "high")),
-    )
     dimension = len(settings["stride"])
+    context = Context(
+        per_axis("position", settings["position"], dimension, 0),
+        *(tensors[f"context.{name}"] for name in ("parameters", "fields", "low", "high")),
+        potential=settings.get("potential", False) is True,
+    )
     extent = per_axis("extent", settings["extent"], dimension, 0)
     stride = per_axis("stride", settings["stride"], dimension, 1)
-    per_axis("position", settings["position"], 1, 0)
-    fields = context.fields.shape[0]
     channels, cells = scaling.low.shape[0], 1
+    fields = context.fields.shape[0] + context.potential * channels * dimension
     for reach, step in zip(extent, stride, strict=True):
         cells *= 2 * reach + step
     cells *= channels + fields
-    beside = context.position * len(stride) + context.parameters.shape[0]
+    beside = sum(context.position) + context.parameters.shape[0]
     inputs = (cells if basis is None else basis.shape[1]) + beside
     outputs = channels * int(np.prod(stride))
     hidden = weights.shape[1]
@@ -237,7 +244,9 @@ def _assemble(settings: dict, tensors: dict[str, np.ndarray]):
         "readout": tensors["readout"].shape == (hidden, outputs),
         "scaling.high": scaling.high.shape == scaling.low.shape and bool((ends[0] < ends[1]).all()),
         "context.fields": tensors["context.fields"].ndim in (1, 1 + dimension),
-        "fill": "fill" not in tensors or (fields and tensors["fill"].shape == scaling.low.shape),
+        "fill": "fill" not in tensors
+        or (context.fields.size and tensors["fill"].shape == scaling.low.shape),
+        "loudest": "loudest" not in tensors or tensors["loudest"].shape[0] == channels,
         "members": "members" not in tensors or tensors["members"].shape[1:] == (hidden, outputs),
         "context.low": context.low.shape == context.high.shape == (known,),
     }
@@ -247,10 +256,11 @@ def _assemble(settings: dict, tensors: dict[str, np.ndarray]):
     features = Features(basis, weights, tensors["features.bias"], settings["activation"])
     boundary = both_sides(settings["boundary"], len(stride))
     plan = settings["plan"]
-    plan = Plan(**plan | {name: tuple(plan[name]) for name in ("extent", "stride")})
+    plan = Plan(**plan | {name: per_axis(name, plan[name], dimension, 0) for name in PER_AXIS})
     how = None
     if plan.equivariant and hidden == plan.hidden:  # not averaged over another group
-        how = make_fold(features, plan.symmetry, window_sides(extent, stride), fields)
+        extras = context.types(plan.symmetry.fields)
+        how = make_fold(features, plan.symmetry, window_sides(extent, stride), extras)
     stepper = Stepper(
         scaling,
         features,
@@ -261,6 +271,7 @@ def _assemble(settings: dict, tensors: dict[str, np.ndarray]):
         boundary,
         tensors.get("fill"),
         how,
+        tensors.get("loudest"),
     )
     card = _check_card(settings.get("data"))
     return stepper, dict(settings["params"]), plan, card, tensors.get("members")

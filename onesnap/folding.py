@@ -11,7 +11,6 @@ way back, from hidden units to the block. Both matrix products shrink to an n-th
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -77,11 +76,11 @@ def orbits(group: Group) -> np.ndarray:
 
 @lru_cache
 def parts(
-    group: Group, sides: tuple[int, ...], extras: int = 0
+    group: Group, sides: tuple[int, ...], extras: tuple[str, ...] = ()
 ) -> tuple[np.ndarray, tuple[int, ...]]:
     """Orthonormal columns of one parity each, parity by parity, and how many there are of each.
 
-    `sides` are those of a window or of a block; `extras` counts the context fields in a window.
+    `sides` are those of a window or of a block; `extras` are the types of fields beside the state.
     """
     source, sign = (part[list(mirrors(group))] for part in on_inputs(group, sides, extras))
     count, cells = source.shape
@@ -98,7 +97,9 @@ def parts(
     return np.concatenate(kept, axis=1), tuple(columns.shape[1] for columns in kept)
 
 
-def adapted(basis: np.ndarray, group: Group, sides: tuple[int, ...], extras: int = 0) -> np.ndarray:
+def adapted(
+    basis: np.ndarray, group: Group, sides: tuple[int, ...], extras: tuple[str, ...] = ()
+) -> np.ndarray:
     """Columns of one parity each that span what those of an invariant basis do."""
     columns, counts = parts(group, sides, extras)
     found = []
@@ -109,7 +110,7 @@ def adapted(basis: np.ndarray, group: Group, sides: tuple[int, ...], extras: int
 
 
 def make_fold(
-    features: Features, group: Group, sides: tuple[int, ...], extras: int = 0
+    features: Features, group: Group, sides: tuple[int, ...], extras: tuple[str, ...] = ()
 ) -> Fold | None:
     """How units in whole orbits of a group can be folded; None if they cannot be."""
     columns, counts = parts(group, sides, extras)
@@ -134,13 +135,12 @@ def by_parity(
     how: Fold | None,
     sides: Sequence[int],
     stride: Sequence[int],
-    extras: int,
+    extras: tuple[str, ...] = (),
 ) -> Folded:
     """The network by parities, or as it is; what is not symmetric in it is lost. Traceable by JAX."""
     basis, dtype = features.basis, readout.dtype
     if how is None:
-        cells = (readout.shape[1] // math.prod(stride) + extras) * math.prod(sides)
-        basis = jnp.zeros((cells, 0), dtype) if basis is None else basis
+        basis = jnp.zeros((0, 0), dtype) if basis is None else basis
         plain = features.weights, features.bias, readout, jnp.zeros((0, 0), dtype)
         return Folded(basis, *plain, features.weights.shape[:1], readout.shape[1:])
     answers, outputs = parts(how.group, tuple(stride))

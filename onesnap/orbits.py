@@ -23,19 +23,21 @@ def images(
     group: Group,
     extent: Sequence[int],
     stride: Sequence[int],
-    extras: int = 0,
+    extras: tuple[str, ...] = (),
 ) -> Features:
     """Every unit with its images, element by element: unit (g, h) reads the window through g.
 
-    `scaling` is that of the given units; that of the images covers the group. `extras` is the
-    number of context fields, which are scaled already.
+    `scaling` is that of the given units; that of the images covers the group. `extras` are the
+    types of the fields beside the state, which are scaled already.
     """
-    source, sign = on_inputs(group, window_sides(extent, stride), extras)
-    cells = source.shape[1] // (group.channels + extras)
+    sides = window_sides(extent, stride)
+    source, sign = on_inputs(group, sides, extras)
+    cells = int(np.prod(sides))
+    more = source.shape[1] // cells - group.channels
 
     def columns(scaling: Scaling):
-        low = np.concatenate([scaling.low, np.zeros(extras)])
-        high = np.concatenate([scaling.high, np.ones(extras)])
+        low = np.concatenate([scaling.low, np.zeros(more)])
+        high = np.concatenate([scaling.high, np.ones(more)])
         return np.repeat(low, cells), np.repeat(high - low, cells)
 
     (low, width), (new_low, new_width) = columns(scaling), columns(scaling.cover(group))
@@ -74,7 +76,11 @@ def project(readout: np.ndarray, group: Group, stride: Sequence[int]) -> np.ndar
 
 
 def symmetrise(
-    variances: np.ndarray, directions: np.ndarray, group: Group, sides: Sequence[int], extras: int = 0
+    variances: np.ndarray,
+    directions: np.ndarray,
+    group: Group,
+    sides: Sequence[int],
+    extras: tuple[str, ...] = (),
 ) -> tuple[np.ndarray, np.ndarray]:
     """Principal window directions of all images of the windows.
 
@@ -89,7 +95,9 @@ def symmetrise(
     return np.maximum(values[::-1], 0.0), columns[:, ::-1]
 
 
-def invariant(basis: np.ndarray, group: Group, sides: Sequence[int], extras: int = 0) -> np.ndarray:
+def invariant(
+    basis: np.ndarray, group: Group, sides: Sequence[int], extras: tuple[str, ...] = ()
+) -> np.ndarray:
     """The span of a window basis, made invariant under a group; it may gain or lose directions."""
     source, sign = on_inputs(group, sides, extras)
     projector = np.zeros((len(basis), len(basis)))
@@ -103,13 +111,8 @@ def invariant(basis: np.ndarray, group: Group, sides: Sequence[int], extras: int
     return directions[:, first:][:, ::-1]
 
 
-def on_inputs(group: Group, sides: Sequence[int], extras: int):
-    """Source and sign of every cell of a window, that of context fields included.
-
-    Context fields move with the cells, but a sign of the state is not theirs.
-    """
-    inside = Group(group.elements, (*group.fields, *("scalar",) * extras))
-    source, sign = inside.on_windows((group.channels + extras, *sides))
-    sign = sign.astype(np.float64)
-    sign[:, group.channels * int(np.prod(sides)) :] *= [[e.sign] for e in group.elements]
-    return source, sign
+def on_inputs(group: Group, sides: Sequence[int], extras: tuple[str, ...] = ()):
+    """Source and sign of every cell of a window, fields beside the state included."""
+    inside = Group(group.elements, (*group.fields, *extras))
+    source, sign = inside.on_windows((inside.channels, *sides))
+    return source, sign.astype(np.float64)

@@ -39,12 +39,13 @@ class Plan:
     rank: Any
     symmetry: Group
     equivariant: bool
-    context: int
+    context: tuple[int, ...]
     mean: str
     seed: int
     reasons: Mapping[str, str]
     weights: str = "uniform"  # as in the first model files
     gain: float = 1.0
+    potential: bool = False
 
     def explain(self) -> list[tuple[str, str, str]]:
         """Rows of (setting, value, reason)."""
@@ -58,7 +59,8 @@ class Plan:
             "rank": "all cells" if self.rank is None else str(self.rank),
             "symmetry": f"{len(self.symmetry)} elements on {', '.join(self.symmetry.fields)}",
             "equivariant": "exactly" if self.equivariant else "as far as it was learned",
-            "context": f"{self.context} cosines an axis" if self.context else "none",
+            "context": f"{'×'.join(map(str, self.context))} cosines" if any(self.context) else "none",
+            "potential": "gradients beside the state" if self.potential else "none",
             "mean": self.mean,
             "seed": str(self.seed),
         }
@@ -86,8 +88,10 @@ def check_settings(given: Mapping[str, Any]) -> None:
     }
     for name, known in named.items():
         _expect(name, given[name], given[name] in known, f"one of {', '.join(known)}")
-    whole = {"hidden": (0, "auto"), "rank": (1, "auto", None), "windows": (1, None)}
-    for name, (least, *others) in (whole | {"context": (0, "auto"), "seed": (0,)}).items():
+    whole = {"hidden": (0, "auto"), "rank": (1, "auto", None), "windows": (1, None), "seed": (0,)}
+    if not isinstance(given["context"], tuple | list):
+        whole["context"] = (0, "auto")
+    for name, (least, *others) in whole.items():
         value = given[name]
         fine = isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= least
         words = "".join(f", or {other!r}" for other in others)
@@ -99,6 +103,8 @@ def check_settings(given: Mapping[str, Any]) -> None:
     gain = given["gain"]
     number = isinstance(gain, int | float | np.number) and bool(0 < gain < np.inf)
     _expect("gain", gain, gain == "auto" or number, "a number above 0, or 'auto'")
+    fine = isinstance(given["potential"], bool | np.bool_) or given["potential"] == "auto"
+    _expect("potential", given["potential"], fine, "True, False or 'auto'")
     fine = isinstance(given["equivariant"], bool | np.bool_)
     _expect("equivariant", given["equivariant"], fine, "True or False")
     margin = given["margin"]
@@ -161,29 +167,38 @@ def make_plans(given: Mapping[str, Any], pairs: Pairs, probe: Probe) -> list[Pla
 
     mean = settle("mean", given["mean"], find_mean)
     known = given["context"] if given["context"] != "auto" else 0
+    position = per_axis("context", known, dimension, 0)
+    given_group = given["symmetry"] if isinstance(given["symmetry"], Group) else None
+    potential = bool(given["potential"] is True)
+    if potential and (why := choices.no_potential(probe, given_group)):
+        raise ValueError(f"potential: expected False, for {why}")
     extents: list[Any] = []
     if given["extent"] != "auto":
         extents = [per_axis("extent", given["extent"], dimension, 0)]
         check_grid(pairs.space, extents[0], stride)
     check_averaging(given["averaging"], pairs.space, stride)
     wanted = not extents or given["context"] == "auto"
-    near = choices.rank_extents(probe, stride, mean, extents, known) if wanted else {extents[0]: 0.0}
-
-    def find_context():
-        nonlocal near
-        if isinstance(given["symmetry"], Group) and len(given["symmetry"]) > 1:
-            return 0, "a symmetry was given, which position would break"
-        found, because, near = choices.find_position(probe, near, stride, mean)
-        return found, because
-
-    context = settle("context", given["context"], find_context)
+    near = {extents[0]: 0.0} if extents else {}
+    if wanted:
+        told = {"position": position, "potential": potential}
+        near = choices.rank_extents(probe, stride, mean, extents, **told)
+        if given["potential"] == "auto":
+            potential, reasons["potential"], near = choices.find_potential(
+                probe, near, stride, mean, position, given_group
+            )
+        if given["context"] == "auto" and given_group is not None and len(given_group) > 1:
+            reasons["context"] = "a symmetry was given, which position would break"
+        elif given["context"] == "auto":
+            position, reasons["context"], near = choices.find_position(
+                probe, near, stride, mean, potential
+            )
     extent = per_axis("extent", next(iter(near)), dimension, 0)
     check_grid(pairs.space, extent, stride)
 
     def find_symmetry():
-        if context:
+        if any(position):
             return trivial(dimension, ("scalar",) * channels), "position breaks every symmetry"
-        return choices.find_symmetry(probe, extent, stride, mean)
+        return choices.find_symmetry(probe, extent, stride, mean, potential)
 
     group = settle("symmetry", given["symmetry"], find_symmetry)
     group = trivial(dimension, ("scalar",) * channels) if group is None else group
@@ -205,7 +220,7 @@ def make_plans(given: Mapping[str, Any], pairs: Pairs, probe: Probe) -> list[Pla
                 f"{name}: {len(refused)} of {len(checked)} elements do not leave the boundary "
                 f"{probe.boundary!r} as it is; give a group without them, or None"
             )
-        if context and len(checked) > 1:
+        if any(position) and len(checked) > 1:
             raise ValueError(f"{name}: position breaks every symmetry; give context=0 or no group")
 
     # A grid that the stride does not divide is cut into other blocks when it is turned.
@@ -229,7 +244,8 @@ def make_plans(given: Mapping[str, Any], pairs: Pairs, probe: Probe) -> list[Pla
         rank=None if given["rank"] == "auto" else given["rank"],
         symmetry=group,
         equivariant=bool(equivariant),
-        context=int(context),
+        context=position,
+        potential=potential,
         mean=mean,
         seed=given["seed"],
         reasons=reasons,

@@ -109,6 +109,7 @@ class Cutter:
     noise: float = 0.0
     seed: int = 0
     fill: np.ndarray | None = None  # of cells that never have a value; the last field marks them
+    loudest: np.ndarray | None = None  # of waves in the training states, where forecasts are limited
 
     @property
     def outputs(self) -> int:
@@ -167,20 +168,20 @@ class Cutter:
         padded = pad(scaled, self.extent, self.boundary, more, level)
         fields = pairs.fields[index]
         if len(fields):
-            # Context fields move with the cells, but a sign of the state is not theirs.
-            moved = element.act(fields, ("scalar",) * len(fields)) * element.sign
-            told = self.context.shrink_fields(moved)
-            padded = np.concatenate([padded, pad(told, self.extent, unheld(self.boundary), more)])
+            fields = element.act(fields, ("fixed",) * len(fields))
+        beside = self.context.beside(scaled, fields)
+        if len(beside):
+            padded = np.concatenate([padded, pad(beside, self.extent, unheld(self.boundary), more)])
         inputs = every(padded, self.extent, self.stride)
         none, one = (0,) * len(self.stride), (1,) * len(self.stride)
         after = pad(self.group.act(element, target), none, self.boundary, more)
         outputs = every(after, none, self.stride)
         place = self.context.place(space, self.stride, one)[at]
         parameters = self.context.shrink_parameters(pairs.parameters[index])
-        beside = np.broadcast_to(parameters, (len(at[0]), len(parameters)))
+        parameters = np.broadcast_to(parameters, (len(at[0]), len(parameters)))
         return (
             inputs[at].reshape(len(at[0]), -1),
-            np.concatenate([place, beside], axis=1),
+            np.concatenate([place, parameters], axis=1),
             outputs[at].reshape(len(at[0]), -1),
         )
 

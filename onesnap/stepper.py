@@ -16,6 +16,7 @@ from jaxtyping import Float
 from . import native
 from .features import Context, Features
 from .folding import Fold, by_parity
+from .loudness import quieten
 from .orbits import answers, images
 from .rows import unheld
 from .scaling import Scaling
@@ -42,6 +43,7 @@ class Stepper(eqx.Module):
     boundary: Any = eqx.field(static=True, default="periodic")
     fill: Float[AnyArray, " C"] | None = None  # where the last context field is 0
     fold: Fold | None = eqx.field(static=True, default=None)  # how its symmetry saves work
+    loudest: Float[AnyArray, "C bands"] | None = None  # waves of a predicted field
 
     @property
     def channels(self) -> int:
@@ -56,15 +58,16 @@ class Stepper(eqx.Module):
         space = state.shape[1:]
         more = surplus(space, self.stride)
         padded = pad(inputs, self.extent, self.boundary, more, lambda v: self.scaling.level(v, mean))
-        if told.fields.shape[0]:
-            known = told.shrink_fields(told.fields)
-            known = pad(known, self.extent, unheld(self.boundary), more)
-            padded = jnp.concatenate([padded, known])
+        beside = told.beside(inputs, told.fields)
+        if beside.shape[0]:
+            padded = jnp.concatenate([padded, pad(beside, self.extent, unheld(self.boundary), more)])
         place = told.place(space, self.stride, self.stride).astype(state.dtype)
         parameters = told.shrink_parameters(told.parameters)
         parameters = jnp.broadcast_to(parameters, (*place.shape[:-1], *parameters.shape))
         context = jnp.concatenate([place, parameters], axis=-1)
         following = _advance(self, padded, context)[(slice(None), *(slice(n) for n in space))]
+        if self.loudest is not None:
+            following = quieten(following, self.loudest)
         return self.cover(self.scaling.restore(following, mean))
 
     def cover(self, state):
@@ -102,10 +105,9 @@ def _advance(stepper: Stepper, padded, context):
 def _quick(stepper: Stepper, padded, context):
     def here(stepper: Stepper, padded, context):
         sides = window_sides(stepper.extent, stepper.stride)
-        extras = stepper.context.fields.shape[0]
-        network = by_parity(
-            stepper.features, stepper.readout, stepper.fold, sides, stepper.stride, extras
-        )
+        how = stepper.fold
+        extras = stepper.context.types(how.group.fields) if how else ()
+        network = by_parity(stepper.features, stepper.readout, how, sides, stepper.stride, extras)
         return native.advance(
             padded, context, network, stepper.channels, stepper.extent, stepper.stride
         )
@@ -178,7 +180,7 @@ def average(stepper: Stepper, group: Group) -> Stepper:
     Averaging is the same network with |G| times the hidden units: unit h of copy g reads the
     window through g, and answers through g⁻¹. For a closed group the result is equivariant.
     """
-    extras, stride = stepper.context.fields.shape[0], stepper.stride
+    extras, stride = stepper.context.types(group.fields), stepper.stride
     features = images(stepper.features, stepper.scaling, group, stepper.extent, stride, extras)
     readout = np.concatenate(answers(np.asarray(stepper.readout), group, stride)) / len(group)
     # Limits at which values are cut must be the same for a state and its images.

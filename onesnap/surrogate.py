@@ -68,10 +68,13 @@ class Surrogate:
     - `equivariant`: whether the random units come in whole orbits of that group, so that the step
       commutes with all its elements to round-off, at no cost.
     - `averaging`: the Group over which predictions are averaged, or None.
-    - `context`: number of positional cosines an axis, 0 for none.
+    - `context`: number of positional cosines, 0 for none; one for all axes, or one an axis.
+    - `potential`: whether windows see ∇Δ⁻¹u beside u, for what acts at a distance: the velocity of
+      a vorticity, the force of a density. It is computed anew at every step, on periodic grids.
     - `scaling`: "range" (that of the training states), or `(low, high)`.
     - `margin`: a value outside the training range by more than so many ranges is taken as one at
-      that limit, so that no forecast runs away; None extrapolates.
+      that limit, so that no forecast runs away; None extrapolates. With potentials, waves are
+      limited as well, to about twice the loudest of their length in training.
     - `mean`: "keep", "remove" (set aside before a step and added back), "conserve" (exactly).
     - `solver`: "qr" (all digits) or "normal" (the paper's normal equations).
     - `boundary`: what lies beyond the edges: "periodic" (also what "auto" takes unless the data
@@ -96,7 +99,8 @@ class Surrogate:
         symmetry: Group | str | None = "auto",
         equivariant: bool = True,
         averaging: Group | None = None,
-        context: int | str = "auto",
+        context: Any = "auto",
+        potential: bool | str = "auto",
         scaling: Any = "range",
         margin: float | None = 0.3,
         mean: str = "auto",
@@ -119,6 +123,7 @@ class Surrogate:
         self.equivariant = equivariant
         self.averaging = averaging
         self.context = context
+        self.potential = potential
         self.scaling = scaling
         self.margin = margin
         self.mean = mean
@@ -356,7 +361,8 @@ class Surrogate:
             self.__dict__.pop(name, None)
         self.sample_ = pairs[np.unique(np.linspace(0, len(pairs) - 1, SAMPLE).round().astype(int))]
         self.data_ = None
-        if words := check_window(probe, self.plan_.extent, self.plan_.stride, self.plan_.mean):
+        plan, told = self.plan_, {"position": self.plan_.context, "potential": self.plan_.potential}
+        if words := check_window(probe, plan.extent, plan.stride, plan.mean, **told):
             warnings.warn(words, stacklevel=3)
 
     def _check_batch(self, pairs: Pairs) -> None:
@@ -364,6 +370,8 @@ class Surrogate:
         context = self.cutter_.context.low.shape[0]
         expected = len(self.cutter_.scaling.low), len(self.plan_.stride), context
         beside = pairs.parameters.shape[1] + pairs.fields.shape[1]
+        if self.plan_.potential:
+            beside += pairs.before.shape[1] * len(pairs.space)
         got = pairs.before.shape[1], len(pairs.space), beside
         if expected != got:
             raise ValueError(

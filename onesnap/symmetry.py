@@ -3,7 +3,8 @@
 An element g = (axes, flips, sign) moves the cells of a grid by a signed permutation of the axes,
 mixes the channels as their field types demand, and may change the sign of the whole field:
 
-    (g u)(x) = sign · ρ(g) u(g⁻¹ x),   ρ = 1 (scalar), det g (pseudoscalar), g itself (vector).
+    (g u)(x) = sign · ρ(g) u(g⁻¹ x),   ρ = 1 (scalar), det g (pseudoscalar), g itself (vector),
+    both (pseudovector); a fixed field moves with the cells, but a sign is not its own.
 
 Translations are not listed here: one network used everywhere is equivariant to them already.
 """
@@ -17,7 +18,7 @@ from functools import cached_property
 
 import numpy as np
 
-FIELD_TYPES = ("scalar", "pseudoscalar", "vector")
+FIELD_TYPES = ("scalar", "pseudoscalar", "vector", "pseudovector", "fixed")
 
 
 @dataclass(frozen=True, order=True)
@@ -60,10 +61,9 @@ class Element:
         """How the element mixes channels, the field's own sign included."""
         blocks = []
         for kind in fields:
-            if kind == "vector":
-                blocks.append(self.matrix)
-            else:
-                blocks.append(np.array([[self.determinant if kind == "pseudoscalar" else 1]]))
+            block = self.matrix if kind.endswith("vector") else np.ones((1, 1), int)
+            factor = self.determinant if kind.startswith("pseudo") else 1
+            blocks.append((self.sign if kind == "fixed" else factor) * block)
         size = sum(len(block) for block in blocks)
         matrix, start = np.zeros((size, size), int), 0
         for block in blocks:

@@ -18,6 +18,7 @@ from .choices import Probe
 from .endurance import NEVER, Endurance, endurance
 from .features import Context, draw
 from .folding import adapted, make_fold
+from .loudness import loudest
 from .orbits import images, invariant, symmetrise
 from .planning import PLENTY, Plan
 from .readout import Layer
@@ -48,6 +49,7 @@ SOUND = 20.0  # times the least held-out error that a trial may have to be chose
 
 def make_cutter(plan: Plan, given: Mapping[str, Any], pairs: Pairs, probe: Probe) -> Cutter:
     """How the pairs of this plan are cut into rows."""
+    margin = given["margin"] if plan.hidden else None  # a linear model stays linear
     cutter = choices.make_cutter(
         pairs,
         plan.extent,
@@ -55,6 +57,7 @@ def make_cutter(plan: Plan, given: Mapping[str, Any], pairs: Pairs, probe: Probe
         plan.mean,
         plan.symmetry,
         plan.context,
+        plan.potential,
         boundary=probe.boundary,
         fill=probe.fill,
         windows=given["windows"],
@@ -66,7 +69,9 @@ def make_cutter(plan: Plan, given: Mapping[str, Any], pairs: Pairs, probe: Probe
         noise=float(plan.noise) if plan.noise_form == "sampled" else 0.0,
         seed=plan.seed,
     )
-    margin = given["margin"] if plan.hidden else None  # a linear model stays linear
+    if plan.potential and margin is not None:
+        states = np.concatenate([pairs.before, pairs.after])
+        cutter = replace(cutter, loudest=loudest(states))
     if isinstance(given["scaling"], str) and given["scaling"] == "range":
         return replace(cutter, scaling=replace(cutter.scaling, margin=margin))
     try:
@@ -274,6 +279,8 @@ def _candidate(plan: Plan, given: Mapping[str, Any], pairs: Pairs, probe: Probe)
     noises = [plan.noise]
     if plan.noise == "auto":
         noises = list(ISOTROPIC if everywhere else NOISES[len(plan.stride)])
+        if plan.potential:  # the loudness of waves is limited, and trials do not tell the least
+            noises = [noise for noise in noises if noise >= SAFE]
     if plan.noise_form == "sampled" and plan.noise == "auto":
         noises = [PAPER_NOISE]
         plan = replace(plan, reasons={**plan.reasons, "noise": "the paper's"})
@@ -308,9 +315,10 @@ def make_layer(plan: Plan, cutter: Cutter, pairs: Pairs) -> Layer:
         cutter, windows=min(share, cutter.windows or share), share=False, folded=False, noise=0.0
     )
     variances, directions = principal(few.rows(pairs))
-    position = plan.context * len(pairs.space)
+    position = sum(plan.context)
     beside = position + pairs.parameters.shape[1]
-    group, extras = plan.symmetry, pairs.fields.shape[1]
+    group = plan.symmetry
+    extras = bind(cutter.context, pairs).types(group.fields)
     sides = window_sides(plan.extent, plan.stride)
     units = plan.hidden // len(group) if plan.equivariant else plan.hidden
     if plan.equivariant:
@@ -318,7 +326,7 @@ def make_layer(plan: Plan, cutter: Cutter, pairs: Pairs) -> Layer:
     basis = None if plan.rank is None else directions[:, : plan.rank]
     if basis is not None and plan.equivariant:
         basis = adapted(invariant(basis, group, sides, extras), group, sides, extras)
-    channels = pairs.before.shape[1] + extras
+    channels = len(variances) // int(np.prod(sides))
     window = (channels, *sides) if plan.weights == "local" else None
     features = draw(
         len(variances), beside, units, plan.activation, plan.seed, window, plan.gain, position
@@ -331,14 +339,18 @@ def make_layer(plan: Plan, cutter: Cutter, pairs: Pairs) -> Layer:
     return Layer(features, variances, directions, plan.noise_form, symmetry, plan.stride)
 
 
+def bind(context: Context, pairs: Pairs) -> Context:
+    """The context of the last pair."""
+    return replace(context, parameters=pairs.parameters[-1], fields=pairs.fields[-1])
+
+
 def make_stepper(cutter: Cutter, layer: Layer, weights: np.ndarray, pairs: Pairs) -> Stepper:
     """Put the parts together; the context of the last pair is bound to it."""
-    told = cutter.context
-    context = Context(told.position, pairs.parameters[-1], pairs.fields[-1], told.low, told.high)
-    how = None
+    context, how = bind(cutter.context, pairs), None
     if layer.symmetry is not None:
         sides = window_sides(cutter.extent, cutter.stride)
-        how = make_fold(layer.features, layer.symmetry, sides, pairs.fields.shape[1])
+        extras = context.types(layer.symmetry.fields)
+        how = make_fold(layer.features, layer.symmetry, sides, extras)
     return Stepper(
         cutter.scaling,
         layer.features,
@@ -349,4 +361,5 @@ def make_stepper(cutter: Cutter, layer: Layer, weights: np.ndarray, pairs: Pairs
         cutter.boundary,
         cutter.fill,
         how,
+        cutter.loudest,
     )

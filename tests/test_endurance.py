@@ -78,7 +78,7 @@ def test_it_starts_from_the_state_itself_elsewhere(change):
     elif change == "boundary":
         stepper = Stepper(**{**vars(stepper), "boundary": "wall"})
     elif change == "position":
-        stepper = eqx.tree_at(lambda s: s.context, stepper, Context(position=1))
+        stepper = eqx.tree_at(lambda s: s.context, stepper, Context(position=(1, 1)))
     else:
         state = state[:, :96, :96]
     assert mirrored(stepper, state, group) is state

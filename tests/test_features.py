@@ -65,7 +65,7 @@ def test_no_hidden_units_are_the_window_and_a_one():
 
 
 def test_position_is_that_of_the_centre_of_the_block():
-    values = Context(position=3).place((8, 4), (4, 2), (4, 2))
+    values = Context(position=(3, 3)).place((8, 4), (4, 2), (4, 2))
     assert values.shape == (2, 2, 6)
     x, y = (1.5 + 4) / 8, 0.5 / 4  # the second block along the first axis, the first along the other
     expected = [np.cos(2**k * np.pi * s) for s in (x, y) for k in range(3)]

@@ -104,6 +104,16 @@ def test_bad_arrays_are_named(truth, change, message):
         ({"rank": 0}, "rank: expected an integer of at least 1, or 'auto', or None, got 0"),
         ({"windows": 0.5}, "windows: expected an integer of at least 1"),
         ({"context": True}, "context: expected an integer"),
+        ({"context": (1, 2)}, "context: expected an integer of at least 0, or 1 of them"),
+        ({"potential": "maybe"}, "potential: expected True, False or 'auto', got 'maybe'"),
+        (
+            {"potential": True, "boundary": "wall"},
+            "potential: expected False, for potentials are those",
+        ),
+        (
+            {"potential": True, "symmetry": full(1, ("vector",))},
+            "potential: expected False, for poten",
+        ),
         ({"noise": -1.0}, "noise: expected a deviation of at least 0"),
         ({"margin": -0.1}, "margin: expected a number of at least 0, or None"),
         ({"symmetry": "square"}, "symmetry: expected a Group"),
@@ -218,7 +228,7 @@ def test_position_is_context():
     assert told.score(before, after) > 0.99
     assert untold.score(before, after) < 0.5
     found = snap.Surrogate(extent=0, stride=1).fit(before, after)
-    assert found.plan_.context > 0
+    assert found.plan_.context[0] > 0
     assert len(found.plan_.symmetry) == 1
 
 
