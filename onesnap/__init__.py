@@ -6,11 +6,12 @@ The stages, in the order in which the data flows:
     simulate   a System of the catalogue to a trajectory          systems, solvers, simulate
     pairs      checked snapshots, before and after                snapshots
     windows    fields cut into windows, scaled, with symmetries   scaling, windows, symmetry, rows
-    features   random features of windows and context             features, orbits, folding
+    features   random features of windows and context             potentials, features, orbits,
+                                                                  folding
     readout    streaming least squares, noise averaged in         harmonics, native, lstsq, readout
     Surrogate  the estimator, and what it chooses by itself       choices, planning, endurance,
                                                                   tuning, surrogate
-    Stepper    the learned map u -> u_next                        stepper
+    Stepper    the learned map u -> u_next                        loudness, stepper
     rollout    forecasts with a status, and with an error band    rollout, confidence
     metrics    how good they are, and whether to trust them       metrics, trust
     files      models in safe files                               files

@@ -11,8 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import scipy.ndimage
 
-LOUD = 1.5  # times the loudest seen in training, of this or a neighbouring length
-SPREAD = 2.0  # times the spread by chance, which is large where there are few waves, more
+LOUD = 2.0  # times the loudest seen in training, of this or a neighbouring length
 
 
 def bands(space, count: int) -> np.ndarray:
@@ -23,8 +22,8 @@ def bands(space, count: int) -> np.ndarray:
     return np.where(number > 0, 1 + np.minimum(number / most * (count - 1), count - 2), 0).astype(int)
 
 
-def loudness(spectra, space, count: int):
-    """Root mean square of the waves in each band, `(channel, band)`, from coefficients of `rfftn`."""
+def powers(spectra, space, count: int):
+    """Mean square of the waves in each band, `(channel, band)`, from coefficients of `rfftn`."""
     numpy = np if isinstance(spectra, np.ndarray) else jnp
     # All but the first and, of an even number of points, the last column stand for two waves.
     twice = np.full(spectra.shape[-1], 2.0)
@@ -33,25 +32,25 @@ def loudness(spectra, space, count: int):
     power = (numpy.abs(spectra) ** 2 * twice).reshape(spectra.shape[0], -1) / np.prod(space) ** 2.0
     band = bands(space, count).ravel()
     if numpy is np:
-        return np.sqrt([np.bincount(band, row, count) for row in power])
-    return jnp.sqrt(jnp.zeros((len(power), count), power.dtype).at[:, band].add(power))
+        return np.stack([np.bincount(band, row, count) for row in power])
+    return jnp.zeros((len(power), count), power.dtype).at[:, band].add(power)
 
 
 def loudest(states: np.ndarray) -> np.ndarray:
     """What waves of states `(state, channel, *space)` are limited to, `(channel, band)`."""
     space = states.shape[2:]
     count, axes = max(2, min(space) // 2), tuple(range(1, states.ndim - 1))
-    each = [loudness(np.fft.rfftn(state, axes=axes), space, count) for state in states]
-    waves = np.maximum(1, np.bincount(bands(space, count).ravel(), minlength=count))
-    most = scipy.ndimage.maximum_filter1d(np.max(each, axis=0), 3, axis=1)
-    return LOUD * (1 + SPREAD / np.sqrt(2 * waves)) * most
+    each = [powers(np.fft.rfftn(state, axes=axes), space, count) for state in states]
+    return LOUD * np.sqrt(scipy.ndimage.maximum_filter1d(np.max(each, axis=0), 3, axis=1))
 
 
 def quieten(state, most):
     """The state with waves that are louder than `most` turned down to it; the mean is kept."""
     space, axes = state.shape[1:], tuple(range(1, state.ndim))
     spectra = jnp.fft.rfftn(state, axes=axes)
-    found = loudness(spectra, space, most.shape[1])
-    factor = jnp.where(found > most, most / jnp.where(found > 0, found, 1.0), 1.0)
-    factor = factor.at[:, 0].set(1.0)[:, bands(space, most.shape[1])]
+    found = powers(spectra, space, most.shape[1])
+    loud = (found > most**2).at[:, 0].set(False)
+    # The root of what is not loud may be that of zero, which has no slope.
+    factor = jnp.where(loud, most / jnp.sqrt(jnp.where(loud, found, 1.0)), 1.0)
+    factor = factor[:, bands(space, most.shape[1])]
     return jnp.fft.irfftn(spectra * factor, s=space, axes=axes).astype(state.dtype)

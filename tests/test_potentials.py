@@ -133,6 +133,24 @@ def test_waves_are_limited_and_nothing_else(seed, odd, factor):
     assert quiet.std() < np.sqrt(np.sum(most**2))  # whatever the factor
 
 
+def test_gradients_flow_through_a_step_with_potentials():
+    before, after = smooth(0, (1, 1, 16, 16)), smooth(1, (1, 1, 16, 16))
+    model = snap.Surrogate(**PLAIN | {"hidden": 20}, potential=True).fit(before, after)
+    assert model.stepper_.loudest is not None
+    random = np.random.default_rng(2)
+    with jax.enable_x64(True):
+        # A wave alone, whose other bands are empty, and white noise, some of which is too loud.
+        for state in (
+            np.tile(np.sin(np.arange(16) * np.pi / 8), (1, 16, 1)),
+            random.normal(size=(1, 16, 16)),
+        ):
+            along = random.normal(size=state.shape)
+            step = lambda s, u=state, d=along: model.stepper_(u + s * d)  # noqa: E731
+            _, slope = jax.jvp(step, (0.0,), (1.0,))
+            expected = (step(1e-6) - step(-1e-6)) / 2e-6
+            np.testing.assert_allclose(slope, expected, atol=1e-6 * np.abs(expected).max())
+
+
 def test_a_larger_grid_has_the_same_loudness():
     states = smooth(0, (3, 1, 32, 32))
     with jax.enable_x64(True):
