@@ -169,7 +169,7 @@ def make_plans(given: Mapping[str, Any], pairs: Pairs, probe: Probe) -> list[Pla
     known = given["context"] if given["context"] != "auto" else 0
     position = per_axis("context", known, dimension, 0)
     given_group = given["symmetry"] if isinstance(given["symmetry"], Group) else None
-    potential = bool(given["potential"] is True)
+    potential = given["potential"] != "auto" and bool(given["potential"])
     if potential and (why := choices.no_potential(probe, given_group)):
         raise ValueError(f"potential: expected False, for {why}")
     extents: list[Any] = []
