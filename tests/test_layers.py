@@ -8,7 +8,8 @@ from pathlib import Path
 import onesnap
 
 STAGES = """
-symmetry solvers systems windows data scaling snapshots simulate features harmonics orbits folding
+symmetry solvers systems windows data scaling snapshots simulate potentials loudness features harmonics
+orbits folding
 rows native lstsq readout stepper rollout metrics choices planning endurance tuning confidence files
 streaming surrogate trust forecasting paper published plots views figures report experiment demo_page
 demo reproduce bench cli_data cli_bench cli __init__

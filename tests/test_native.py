@@ -36,7 +36,7 @@ def network(dimension=1, channels=1, extent=2, stride=3, hidden=13, rank=0, told
     context = Context()
     if told:
         bounds = np.zeros(told + 1), np.ones(told + 1)
-        context = Context(0, random.random(told), random.random((1, *space)), *bounds)
+        context = Context((), random.random(told), random.random((1, *space)), *bounds)
     scaling = Scaling(-np.ones(channels), np.ones(channels), "keep", None)
     readout = random.normal(size=(hidden, channels * stride**dimension)) / hidden
     return Stepper(scaling, features, readout, context, *sides), random.random((channels, *space))
