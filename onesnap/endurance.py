@@ -70,8 +70,7 @@ def endurance(stepper: Stepper, pairs: Pairs, group: Group, dtype: str = "float6
     calm = np.maximum(np.minimum.accumulate(rough), before)
     rising, ragged = (rough > ROUGHER * calm)[1:], (rough > RAGGED * rough[0])[1:]
     spoiled = rising & (trial.excess > STEADY) | ragged
-    if stepper.loudest is not None:  # nor is it where waves are limited
-        spoiled &= False
+    spoiled &= stepper.loudest is None  # where waves are limited, so is roughness
     wandered = np.flatnonzero(spoiled | (trial.excess > FAR))
     ends = 10 * int(wandered[0] + 1) if len(wandered) else trial.diverged_at
     # Patterns that grow leave the range too, but smoothly. No data says what comes after that.

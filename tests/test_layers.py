@@ -8,11 +8,10 @@ from pathlib import Path
 import onesnap
 
 STAGES = """
-symmetry solvers systems windows data scaling snapshots simulate potentials loudness features harmonics
-orbits folding
-rows native lstsq readout stepper rollout metrics choices planning endurance tuning confidence files
-streaming surrogate trust forecasting paper published plots views figures report experiment demo_page
-demo reproduce bench cli_data cli_bench cli __init__
+symmetry solvers systems windows data scaling snapshots simulate potentials loudness features
+harmonics orbits folding rows native lstsq readout stepper rollout metrics choices planning
+endurance tuning confidence files streaming surrogate trust forecasting paper published plots views
+figures report experiment demo_page demo reproduce bench cli_data cli_bench cli __init__
 """
 ORDER = STAGES.split()
 INSIDE = "dataset hdf5 layout arrays plain well pdebench gridded opening writing __init__"
