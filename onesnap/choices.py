@@ -287,14 +287,14 @@ def check_window(probe: Probe, extent, stride, mean: str, **told) -> str | None:
     )
 
 
-def no_potential(probe: Probe, group: Group | None) -> str:
+def no_potential(probe: Probe, groups: Iterable[Group]) -> str:
     """Why there can be no potentials, in words; empty where there can be."""
     if probe.fill is not None or probe.pairs.missing is not None:
         return "cells without values have no potential"
     if any("periodic" not in ends for ends in both_sides(probe.boundary, len(probe.pairs.space))):
         return "potentials are those of a periodic grid"
-    kinds = probe.kinds if group is None else group.fields
-    if isinstance(kinds, tuple) and not set(kinds) <= set(TYPES):
+    kinds = set(probe.kinds) if isinstance(probe.kinds, tuple) else set()
+    if not kinds.union(*(group.fields for group in groups)) <= set(TYPES):
         return f"potentials are those of {' and '.join(TYPES)} fields"
     return ""
 
@@ -305,24 +305,19 @@ def find_potential(
     stride,
     mean: str,
     position: tuple[int, ...],
-    group: Group | None = None,
 ) -> tuple[bool, str, dict[Any, float]]:
     """Whether windows of ∇Δ⁻¹u beside those of u help; only tried where these explain too little."""
-    if why := no_potential(probe, group):
-        return False, why, ranked
     if min(ranked.values()) < LOCAL * probe.change:
         return False, "windows of the state tell what a step does", ranked
     # A force that depends on the place may hide what potentials tell: they are tried with it too.
     tried = [(position, probe)] + ([] if any(position) else _placements(probe))
-    ratios = []
+    seen, ratios = [], []
     for place, judge in tried:
         plain = ranked if judge is probe else rank_extents(judge, stride, mean, ranked)
-        seen = rank_extents(judge, stride, mean, ranked, position=place, potential=True)
-        ratios.append(min(seen.values()) / max(min(plain.values()), 1e-300))
+        seen.append(rank_extents(judge, stride, mean, ranked, position=place, potential=True))
+        ratios.append(min(seen[-1].values()) / max(min(plain.values()), 1e-300))
     because = f"held-out error with potentials {min(ratios):.2g} of that without"
-    if min(ratios) >= HELPS:
-        return False, because, ranked
-    return True, because, rank_extents(probe, stride, mean, ranked, position=position, potential=True)
+    return (True, because, seen[0]) if min(ratios) < HELPS else (False, because, ranked)
 
 
 def _placements(probe: Probe) -> list[tuple[tuple[int, ...], Probe]]:

@@ -11,13 +11,14 @@ import jax.numpy as jnp
 import numpy as np
 import scipy.ndimage
 
+from .potentials import wave_numbers
+
 LOUD = 2.0  # times the loudest seen in training, of this or a neighbouring length
 
 
 def bands(space, count: int) -> np.ndarray:
     """The band of wave numbers, of `count`, of each coefficient of `rfftn`; 0 is the mean."""
-    sides = [np.fft.fftfreq(n) for n in space[:-1]] + [np.fft.rfftfreq(space[-1])]
-    number = np.sqrt(np.sum(np.square(np.meshgrid(*sides, indexing="ij")), axis=0))
+    number = np.sqrt(np.sum(wave_numbers(space) ** 2, axis=0))
     most = 0.5 * np.sqrt(len(space))
     return np.where(number > 0, 1 + np.minimum(number / most * (count - 1), count - 2), 0).astype(int)
 

@@ -168,9 +168,10 @@ def make_plans(given: Mapping[str, Any], pairs: Pairs, probe: Probe) -> list[Pla
     mean = settle("mean", given["mean"], find_mean)
     known = given["context"] if given["context"] != "auto" else 0
     position = per_axis("context", known, dimension, 0)
-    given_group = given["symmetry"] if isinstance(given["symmetry"], Group) else None
+    groups = [given[name] for name in ("symmetry", "averaging") if isinstance(given[name], Group)]
     potential = given["potential"] != "auto" and bool(given["potential"])
-    if potential and (why := choices.no_potential(probe, given_group)):
+    why = choices.no_potential(probe, groups)
+    if potential and why:
         raise ValueError(f"potential: expected False, for {why}")
     extents: list[Any] = []
     if given["extent"] != "auto":
@@ -182,11 +183,14 @@ def make_plans(given: Mapping[str, Any], pairs: Pairs, probe: Probe) -> list[Pla
     if wanted:
         told = {"position": position, "potential": potential}
         near = choices.rank_extents(probe, stride, mean, extents, **told)
-        if given["potential"] == "auto":
+        if given["potential"] == "auto" and why:
+            reasons["potential"] = why
+        elif given["potential"] == "auto":
             potential, reasons["potential"], near = choices.find_potential(
-                probe, near, stride, mean, position, given_group
+                probe, near, stride, mean, position
             )
-        if given["context"] == "auto" and given_group is not None and len(given_group) > 1:
+        symmetric = isinstance(given["symmetry"], Group) and len(given["symmetry"]) > 1
+        if given["context"] == "auto" and symmetric:
             reasons["context"] = "a symmetry was given, which position would break"
         elif given["context"] == "auto":
             position, reasons["context"], near = choices.find_position(

@@ -14,6 +14,12 @@ import numpy as np
 TYPES = {"scalar": "vector", "pseudoscalar": "pseudovector"}
 
 
+def wave_numbers(space) -> np.ndarray:
+    """Cycles a cell along each axis, `(axis, ...)`, of the coefficients of `rfftn` on a grid."""
+    sides = [np.fft.fftfreq(n) for n in space[:-1]] + [np.fft.rfftfreq(space[-1])]
+    return np.stack(np.meshgrid(*sides, indexing="ij"))
+
+
 def gradients(state):
     """∇Δ⁻¹u of each channel, `(channel · axis, *space)`, on a periodic grid of unit cells.
 
@@ -22,8 +28,7 @@ def gradients(state):
     numpy = np if isinstance(state, np.ndarray) else jnp
     channels, *space = state.shape
     axes = tuple(range(1, 1 + len(space)))
-    sides = [np.fft.fftfreq(n) for n in space[:-1]] + [np.fft.rfftfreq(space[-1])]
-    waves = 2 * np.pi * np.stack(np.meshgrid(*sides, indexing="ij"))
+    waves = 2 * np.pi * wave_numbers(space)
     squares = np.sum(waves**2, axis=0)
     squares.flat[0] = np.inf
     # The fastest wave of an even number of points has no slope: its sign is not known.

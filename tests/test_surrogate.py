@@ -114,6 +114,10 @@ def test_bad_arrays_are_named(truth, change, message):
             {"potential": True, "symmetry": full(1, ("vector",))},
             "potential: expected False, for poten",
         ),
+        (
+            {"potential": True, "averaging": full(1, ("vector",))},
+            "potential: expected False, for poten",
+        ),
         ({"noise": -1.0}, "noise: expected a deviation of at least 0"),
         ({"margin": -0.1}, "margin: expected a number of at least 0, or None"),
         ({"symmetry": "square"}, "symmetry: expected a Group"),
