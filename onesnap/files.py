@@ -10,7 +10,7 @@ import dataclasses
 import hashlib
 import json
 import os
-import tempfile
+import secrets
 from pathlib import Path
 from typing import Any
 
@@ -53,27 +53,20 @@ def write_atomically(path: str | os.PathLike, content: bytes, *, force: bool = F
     if path.exists() and not force:
         raise FileExistsError(f"{path}: exists already; choose another name, or say force")
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    # Named before it is there: an interrupt at any moment finds the name to remove.
+    temporary = path.parent / f".{path.name}.{secrets.token_hex(4)}"
     try:
-        with os.fdopen(handle, "wb") as stream:
+        with temporary.open("xb") as stream:
             stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())  # mkstemp makes files that only their owner reads
         os.replace(temporary, path)
     except BaseException as error:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         if isinstance(error, OSError):
             words = f"cannot be written, nothing was changed: {error.strerror or error}"
             raise OSError(error.errno, words, str(path)) from error
         raise
-
-
-def _umask() -> int:
-    """The permissions that new files are denied; to be read it has to be set."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _encode(value: Any) -> Any:
