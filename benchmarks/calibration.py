@@ -4,9 +4,9 @@
     python benchmarks/calibration.py "KS 1-D, ONE"    # those whose names begin like this
 
 Coverage is the share of (place, time) up to the true valid time at which the truth lies inside the
-band of 90 %. Every figure is over random layers × starts on a trajectory that was not learned from;
-worst is the layer whose mean over its starts is farthest off. Results go to calibration.json, a case
-at a time, and with the first case docs/images/band.png is drawn.
+band of 90 %. Every figure is over random layers × trajectories that were not learned from, each from
+a start of its own; worst is the layer whose mean over its trajectories is farthest off. Results go to
+calibration.json, a case at a time, and with the first case docs/images/band.png is drawn.
 """
 
 from __future__ import annotations
@@ -41,8 +41,7 @@ class Case:
     steps: int  # of a forecast
     every: int
     layers: int
-    starts: int
-    gap: int  # kept states between two starts
+    trajectories: int
     settings: dict[str, Any]
 
 
@@ -51,29 +50,27 @@ plane = snap.systems["ks-2d"]
 small = replace(plane, points=64, length=plane.length / 4)
 fixed = {"extent": 7, "hidden": 1200, "noise": 1e-4, "stride": 4}
 CASES = {
-    "KS 1-D, ONE pair": Case(ks, 1, 2400, 5, 5, 8, 40, {}),
-    "KS 1-D, 19 pairs": Case(ks, 19, 3600, 10, 2, 8, 20, {}),
-    "KS 1-D, 19 pairs, noise that biases": Case(ks, 19, 3000, 10, 2, 8, 20, fixed),
+    "KS 1-D, ONE pair": Case(ks, 1, 2400, 5, 5, 8, {}),
+    "KS 1-D, 19 pairs": Case(ks, 19, 3600, 10, 3, 8, {}),
+    "KS 1-D, 19 pairs, noise that biases": Case(ks, 19, 3000, 10, 3, 8, fixed),
     "KS 1-D inhomogeneous, 200 pairs": Case(
-        snap.systems["ks-1d-inhomogeneous"], 200, 2000, 10, 1, 8, 20, {}
+        snap.systems["ks-1d-inhomogeneous"], 200, 2400, 10, 3, 8, {}
     ),
-    "Burgers 1-D, ONE pair": Case(snap.systems["burgers-1d"], 1, 400, 5, 3, 3, 20, {}),
-    "Allen-Cahn 2-D, ONE pair": Case(snap.systems["allen-cahn-2d"], 1, 100, 5, 2, 2, 10, {}),
-    "KS 2-D on 64², ONE pair": Case(small, 1, 800, 10, 3, 3, 10, {}),
+    "Burgers 1-D, ONE pair": Case(snap.systems["burgers-1d"], 1, 400, 5, 5, 8, {}),
+    "Allen-Cahn 2-D, ONE pair": Case(snap.systems["allen-cahn-2d"], 1, 100, 5, 3, 3, {}),
+    "KS 2-D on 64², ONE pair": Case(small, 1, 800, 10, 3, 3, {}),
 }
 
 
-def judge(case: Case, seed: int, truth: np.ndarray, pairs) -> list[dict[str, Any]]:
-    """Forecasts of one layer from all starts."""
-    starts = np.arange(case.starts) * case.gap
-    span = case.steps // case.every
+def judge(case: Case, seed: int, truths: np.ndarray, pairs) -> list[dict[str, Any]]:
+    """Forecasts of one layer, one for each trajectory."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # one pair does not hold the whole range
         model = snap.Surrogate(seed=seed, **case.settings).fit(*pairs)
-        made = model.rollout(truth[starts], case.steps, every=case.every, members=MEMBERS)
+        made = model.rollout(truths[:, 0], case.steps, every=case.every, members=MEMBERS)
     found = []
-    for start, forecast in zip(starts, made, strict=True):
-        real = truth[start : start + span + 1][: len(forecast.states)]
+    for truth, forecast in zip(truths, made, strict=True):
+        real = truth[: len(forecast.states)]
         inside = np.abs(forecast.states - real) <= forecast.band
         # The start is known: there is nothing to cover.
         passed = np.flatnonzero(~(snap.rse(forecast.states, real) <= 25.0))
@@ -128,10 +125,11 @@ results: dict[str, Any] = json.loads(stored.read_text()) if stored.exists() else
 for name, case in chosen.items():
     data = snap.simulate(case.system, steps=1 if case.pairs == 1 else 1900, seed=0)
     pairs = (data[:1], data[1:2]) if case.pairs == 1 else snap.pairs(data, case.pairs)
-    kept = case.starts * case.gap + case.steps // case.every
-    truth = snap.simulate(case.system, steps=kept, every=case.every, seed=1)
+    kept = {"steps": case.steps // case.every, "every": case.every}
+    seeds = range(1, 1 + case.trajectories)
+    truths = np.stack([snap.simulate(case.system, seed=seed, **kept) for seed in seeds])
     layers = track(range(case.layers), name, console=Console(stderr=True), transient=True)
-    found = [one for layer in layers for one in judge(case, layer, truth, pairs)]
+    found = [one for layer in layers for one in judge(case, layer, truths, pairs)]
     coverage, valid, expected = (
         np.array([one[key] for one in found]) for key in ("coverage", "valid", "expected")
     )

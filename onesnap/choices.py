@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -50,6 +50,7 @@ class Probe:
     boundary: Any = "periodic"
     kinds: tuple[str, ...] | str | None = "auto"
     fill: np.ndarray | None = None
+    known: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def cutter(self, *settings, **more) -> Cutter:
         """A cutter with the boundary of the data."""
@@ -57,12 +58,21 @@ class Probe:
 
     def split(self, along: int) -> Probe:
         """A probe of the same pairs that is judged by the far end of an axis."""
-        return make_probe(self.pairs, 0, self.boundary, self.kinds, self.fill, along)
+        if along not in self.known:
+            self.known[along] = make_probe(self.pairs, 0, self.boundary, self.kinds, self.fill, along)
+        return self.known[along]
 
     @property
     def change(self) -> float:
         """Root mean square of what a step changes, by which errors are measured."""
         return float(np.sqrt(np.mean((self.pairs.after - self.pairs.before) ** 2)))
+
+    def error(self, extent, stride, mean: str, position=(), potential: bool = False) -> float:
+        """The error of the small model on held-out windows; of the same windows it is fitted once."""
+        told = extent, stride, mean, position if any(position) else (), potential
+        if told not in self.known:
+            self.known[told] = self.fit(self.cutter(extent, stride, mean, None, *told[3:])).error()
+        return self.known[told]
 
     def fit(self, cutter: Cutter, shifted: bool = False, among: Group | None = None) -> Fitted:
         """Fit the small model; `shifted` takes the mean of each window out of it first.
@@ -251,14 +261,11 @@ def rank_extents(
     """
     dimension, space = len(stride), probe.pairs.space
 
-    def error(reach: tuple[int, ...]) -> float:
-        return probe.fit(probe.cutter(reach, stride, mean, **told)).error()
-
     each = {
         extent: per_axis("extent", extent, dimension, 0) for extent in extents or EXTENTS[dimension]
     }
     errors = {
-        extent: error(reach)
+        extent: probe.error(reach, stride, mean, **told)
         for extent, reach in each.items()
         if all(2 * e + s <= n for e, s, n in zip(reach, stride, space, strict=True))
     }
@@ -273,11 +280,11 @@ def check_window(probe: Probe, extent, stride, mean: str, **told) -> str | None:
     if any(2 * e + s > n for e, s, n in zip(wider, stride, probe.pairs.space, strict=True)):
         return None
     with np.errstate(over="ignore", invalid="ignore"):
-        error, change = probe.fit(probe.cutter(extent, stride, mean, **told)).error(), probe.change
+        error, change = probe.error(extent, stride, mean, **told), probe.change
         # Written with "not" so that a NaN says nothing.
         if not error > WRONG * change:
             return None
-        less = probe.fit(probe.cutter(wider, stride, mean, **told)).error()
+        less = probe.error(wider, stride, mean, **told)
     if not less < min(0.5 * error, JUDGE * change):
         return None
     return (

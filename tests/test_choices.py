@@ -60,6 +60,22 @@ def test_a_set_that_is_not_closed_is_cut_down_to_a_group():
     assert len(group) == 4
 
 
+def test_a_probe_fits_the_same_windows_once(monkeypatch):
+    truth = snap.simulate(small("ks-1d", 64), steps=5)
+    probe = choices.make_probe(make_pairs(truth[:-1], truth[1:]), 0)
+    apart = choices.make_probe(make_pairs(truth[:-1], truth[1:]), 0)
+    fits = []
+    fit = choices.Probe.fit
+    monkeypatch.setattr(choices.Probe, "fit", lambda *args: fits.append(args) or fit(*args))
+    once = choices.rank_extents(probe, (4,), "conserve", (2, 4))
+    again = choices.rank_extents(probe, (4,), "conserve", (4, 2), position=(0,), potential=False)
+    assert len(fits) == 2
+    assert once == again == choices.rank_extents(apart, (4,), "conserve", (2, 4))
+    placed = choices.rank_extents(probe, (4,), "conserve", (2, 4), position=(4,))
+    assert len(fits) == 6
+    assert not set(once.values()) & set(placed.values())
+
+
 def test_a_stride_that_divides_is_found():
     assert choices.find_stride((12, 9))[0] == (3, 3)
     assert choices.find_stride((7,))[0] == (1,)
