@@ -159,6 +159,10 @@ def tune(plans: list[Plan], given: Mapping[str, Any], pairs: Pairs, probe: Probe
         cutter = make_cutter(plans[0], given, pairs, probe)
         noises = ((plans[0].noise_form, plans[0].noise),)
         return Trial(plans[0], cutter, make_layer(plans[0], cutter, pairs), noises=noises)
+    free = [axis for axis, cosines in enumerate(plans[0].context) if not cosines]
+    if plans[0].potential and free:
+        # They vary slowly: of states that follow each other none is unseen, but a part of space is.
+        probe = probe.split(free[0])
     first = FIRST[len(pairs.space)]
     best = _best(plans[:first], given, pairs, probe)
     if plans[first:] and not best.steady:

@@ -100,6 +100,15 @@ def test_potentials_and_the_axis_that_matters_are_found(pairs):
     assert "gradients beside the state" in model.summary()
 
 
+@pytest.mark.filterwarnings("ignore:no noise kept")  # nothing damps what this toy stirs
+def test_a_pair_that_is_given_five_times_feeds_no_more_features():
+    pair = stirred(0, 0.1)
+    settings = {"extent": 1, "stride": 4, "mean": "keep", "potential": True, "context": (0, 4)}
+    once = snap.Surrogate(**settings).fit(*pair)
+    often = snap.Surrogate(**settings).fit(*(np.repeat(states, 5, axis=0) for states in pair))
+    assert often.plan_.hidden == once.plan_.hidden
+
+
 def test_what_is_local_needs_no_potential():
     before = smooth(0, (1, 1, 48, 48))
     after = before + 0.1 * (sum(np.roll(before, s, a) for s in (1, -1) for a in (2, 3)) - 4 * before)
