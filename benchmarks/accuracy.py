@@ -221,13 +221,13 @@ def long(layers: int) -> dict:
         spectra.append(snap.spectrum(made.states)[0])
         tell("long", layer, gaps[-1], np.abs(spectra[-1] / real - 1)[held].max())
     results = {"moments": report_gaps("10,000 time units of 1-D KS", gaps, np.mean(chances, axis=0))}
-    runs, simulated = np.array(spectra)[:, held], np.array([real, *others])[:, held]
-    climate, count = simulated.mean(axis=0), 1 / len(runs) + 1 / len(simulated)
-    chance = np.sqrt(count) * simulated.std(axis=0, ddof=1) / climate
+    runs, truths = np.array(spectra)[:, held], np.array([real, *others])[:, held]
+    climate, deviation = truths.mean(axis=0), truths.std(axis=0, ddof=1)
+    chance = np.sqrt(1 / len(runs) + 1 / len(truths)) * deviation / climate
     off = runs.mean(axis=0) / climate - 1
     results["spectrum"] = {
         "each layer": abs(runs / real[held] - 1),
-        "each simulation": abs(simulated[1:] / real[held] - 1),
+        "each simulation": abs(truths[1:] / real[held] - 1),
         "mean of the layers": abs(off),
         "mean of the layers, in units of what chance makes": abs(off / chance),
     }
