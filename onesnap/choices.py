@@ -50,7 +50,8 @@ class Probe:
     boundary: Any = "periodic"
     kinds: tuple[str, ...] | str | None = "auto"
     fill: np.ndarray | None = None
-    known: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
+    errors: dict[tuple, float] = field(default_factory=dict)  # found so far, by what windows see
+    splits: dict[int, Probe] = field(default_factory=dict)  # made so far, by axis
 
     def cutter(self, *settings, **more) -> Cutter:
         """A cutter with the boundary of the data."""
@@ -58,9 +59,10 @@ class Probe:
 
     def split(self, along: int) -> Probe:
         """A probe of the same pairs that is judged by the far end of an axis."""
-        if along not in self.known:
-            self.known[along] = make_probe(self.pairs, 0, self.boundary, self.kinds, self.fill, along)
-        return self.known[along]
+        if along not in self.splits:
+            far = make_probe(self.pairs, 0, self.boundary, self.kinds, self.fill, along)
+            self.splits[along] = far
+        return self.splits[along]
 
     @property
     def change(self) -> float:
@@ -70,9 +72,9 @@ class Probe:
     def error(self, extent, stride, mean: str, position=(), potential: bool = False) -> float:
         """The error of the small model on held-out windows; of the same windows it is fitted once."""
         told = extent, stride, mean, position if any(position) else (), potential
-        if told not in self.known:
-            self.known[told] = self.fit(self.cutter(extent, stride, mean, None, *told[3:])).error()
-        return self.known[told]
+        if told not in self.errors:
+            self.errors[told] = self.fit(self.cutter(extent, stride, mean, None, *told[3:])).error()
+        return self.errors[told]
 
     def fit(self, cutter: Cutter, shifted: bool = False, among: Group | None = None) -> Fitted:
         """Fit the small model; `shifted` takes the mean of each window out of it first.
@@ -307,11 +309,7 @@ def no_potential(probe: Probe, groups: Iterable[Group]) -> str:
 
 
 def find_potential(
-    probe: Probe,
-    ranked: dict[Any, float],
-    stride,
-    mean: str,
-    position: tuple[int, ...],
+    probe: Probe, ranked: dict[Any, float], stride, mean: str, position: tuple[int, ...]
 ) -> tuple[bool, str, dict[Any, float]]:
     """Whether windows of ∇Δ⁻¹u beside those of u help; only tried where these explain too little."""
     if min(ranked.values()) < LOCAL * probe.change:
