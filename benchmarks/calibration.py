@@ -25,7 +25,7 @@ from rich.progress import track
 from rich.table import Table
 
 import onesnap as snap
-from onesnap.plots import INK, LINES, png, tidy
+from onesnap.plots.style import INK, LINES, png, tidy
 
 MEMBERS = 8
 HERE = Path(__file__).parent

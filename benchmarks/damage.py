@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 import onesnap as snap
-from onesnap.bench.timing import peak_memory
+from studies.speed.timing import peak_memory
 
 HOME = Path(__file__).parents[1]
 sys.path.insert(0, str(HOME / "tests"))

@@ -18,7 +18,8 @@ import numpy as np
 from rich.progress import track
 
 import onesnap as snap
-from onesnap import forecasting, surrogate
+from onesnap.model import forecast_file as forecasting
+from onesnap import surrogate
 
 STEPS, PAIRS = 60, 5  # of a forecast; read at a time
 

@@ -19,8 +19,8 @@ from rich.console import Console
 from rich.table import Table
 
 import onesnap as snap
-from onesnap import reproduce
-from onesnap.reproduce.shelf import Shelf
+from studies import paper as reproduce
+from studies.paper.shelf import Shelf
 
 REFERENCE = Path(__file__).parents[2] / "shared" / "data"
 SCALE = dataclasses.replace(reproduce.FULL, models=10, forced=5)

@@ -5,7 +5,7 @@ python benchmarks/pareto.py [--quick] [--out FOLDER]
 
 import sys
 
-from onesnap.cli import app
+from onesnap.cli.app import app
 
 if __name__ == "__main__":
     app(["bench", "pareto", *sys.argv[1:]])

@@ -17,8 +17,8 @@ from rich.console import Console
 from rich.progress import track
 
 import onesnap as snap
-from onesnap.published import RULES, train
-from onesnap.rollout import forecast
+from studies.paper.published import RULES, train
+from onesnap.model.rollout import forecast
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 SYSTEM = snap.systems["ks-1d"]

@@ -5,7 +5,7 @@ python benchmarks/speed.py [--quick] [--out FOLDER]
 
 import sys
 
-from onesnap.cli import app
+from onesnap.cli.app import app
 
 if __name__ == "__main__":
     app(["bench", "speed", *sys.argv[1:]])

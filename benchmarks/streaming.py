@@ -14,7 +14,7 @@ import time
 import numpy as np
 
 import onesnap as snap
-from onesnap.bench.timing import peak_memory
+from studies.speed.timing import peak_memory
 from onesnap.data.dataset import Dataset, Field, Trajectory
 
 POINTS = 256

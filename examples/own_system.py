@@ -6,7 +6,7 @@ import exponax
 import jax
 
 import onesnap as snap
-from onesnap.symmetry import full
+from onesnap.symmetry.groups import full
 
 
 def patches(system, key):

@@ -3,46 +3,28 @@
 from __future__ import annotations
 
 import inspect
-import time
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import equinox as eqx
-import jax
-import jax.numpy as jnp
 import numpy as np
 
-from . import confidence, files, lstsq, readout
-from .choices import check_window, make_probe
-from .data import Dataset
+from . import fit as fitting
 from .data.gridded import from_labelled
-from .endurance import NEVER, Endurance, endurance
-from .metrics import skill
-from .planning import Plan, check_averaging, check_settings, make_plans
-from .readout import Layer
-from .rollout import forecast
-from .rows import Cutter, Pairs, make_pairs
-from .snapshots import check_pairs, check_states
-from .stepper import Stepper, average
-from .streaming import (
-    as_dataset,
-    card,
-    fingerprint,
-    is_xarray,
-    load_checkpoint,
-    make_stream,
-    save_checkpoint,
-)
+from .data.pairs import check_pairs, make_pairs
+from .data.stream import as_dataset, card, is_xarray, make_stream
+from .evaluate.ensemble import forecast_with_band, pick
+from .evaluate.metrics import skill
+from .fit import Fit
+from .grid.states import check_states
+from .grid.windows import check_grid
+from .model import file
+from .model.plan import Plan
+from .model.rollout import advance, forecast
+from .model.stepper import Stepper
+from .search.draft import check_averaging
 from .symmetry import Group
-from .tuning import make_stepper, tune
-from .windows import both_sides, check_grid
-
-CHECKPOINT_SECONDS = 30.0
-SAMPLE = 20  # pairs kept to calibrate members on
-
-_predict = jax.jit(lambda stepper, states: jax.vmap(stepper)(states))
 
 
 class NotFittedError(ValueError, AttributeError):
@@ -133,19 +115,7 @@ class Surrogate:
         self.seed = seed
         self.dtype = dtype
 
-    plan_: Plan
-    cutter_: Cutter
-    layer_: Layer
-    moments_: readout.Totals
-    last_: Pairs
-    noises_: tuple[tuple[str, float], ...]  # form and size, until a trial forecast is steady
-    stepper_: Stepper
-    plain_: Stepper  # the same before averaging
-    data_: dict[str, Any] | None
-    sample_: Pairs  # some of the first pairs, on which members are calibrated
-    shape_: tuple[Any, np.ndarray | None]  # the noise, and the form of members that goes with it
-    members_: np.ndarray | None
-    left_out_: int  # windows of a dataset that touch missing values or reach over an edge
+    fit_: Fit
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The arguments of the constructor, as in scikit-learn."""
@@ -181,6 +151,28 @@ class Surrogate:
             raise NotFittedError(f"{name}: the model has not learned yet; call fit(before, after)")
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
+    @property
+    def plan_(self) -> Plan:
+        """Every setting with its value, and the reason for it."""
+        return self.fit_.plan
+
+    @property
+    def stepper_(self) -> Stepper:
+        """The learned map `u -> u_next`."""
+        if self.fit_.stepper is None:
+            raise NotFittedError("stepper_: the model has not learned yet; call partial_fit")
+        return self.fit_.stepper
+
+    @property
+    def data_(self) -> dict[str, Any] | None:
+        """What the model remembers of the data it was made from; None for plain arrays."""
+        return self.fit_.card
+
+    @property
+    def left_out_(self) -> int:
+        """Windows that were not learned from: they touch missing values or reach over an edge."""
+        return self.fit_.left_out
+
     def fit(
         self,
         before,
@@ -202,39 +194,17 @@ class Surrogate:
         at a time, or `count` of them spread over time. What was learned is kept in the file
         `checkpoint` now and then, and a fit that was interrupted goes on from there.
         """
+        given = self.get_params()
         if after is None:
-            return self._fit_dataset(as_dataset(before), count, checkpoint, progress)
-        pairs = make_pairs(before, after, parameters, fields)
-        self._prepare(pairs)
-        self._learn(pairs, progress)
-        return self
-
-    def _fit_dataset(self, dataset: Dataset, count, checkpoint, progress) -> Surrogate:
-        stream = make_stream(dataset, dataset.numbers(count))
-        sample = stream.sample()
-        self._prepare(sample, dataset.boundary, dataset.kinds, stream.fill)
-        self.data_, self.last_ = card(dataset), sample.last
-        mark = fingerprint(self.cutter_, self.layer_, self.solver, stream, sample)
-        moments, done = self.moments_, 0
-        if checkpoint is not None:
-            moments, done = load_checkpoint(checkpoint, moments, mark)
-        kept = time.monotonic()
-        try:
-            for now, pairs in stream.batches(done):
-                moments = self.layer_.absorb(moments, self.cutter_.rows(pairs))
-                done = now
-                if progress is not None:
-                    progress(done, len(stream.numbers))
-                if checkpoint is not None and time.monotonic() - kept > CHECKPOINT_SECONDS:
-                    save_checkpoint(checkpoint, moments, done, mark)
-                    kept = time.monotonic()
-        finally:
-            if checkpoint is not None:
-                save_checkpoint(checkpoint, moments, done, mark)
-        self.moments_ = moments
-        each = self.cutter_.count(sample) // len(sample)
-        self.left_out_ = each * len(stream.numbers) - moments[0].rows
-        self._solve()
+            data = as_dataset(before)
+            stream = make_stream(data, data.numbers(count))
+            sample = stream.sample()
+            edges = data.boundary, data.kinds, stream.fill
+            prepared = fitting.prepare(given, sample, *edges, card=card(data))
+            self.fit_ = fitting.learn_stream(prepared, stream, sample, checkpoint, progress)
+        else:
+            pairs = make_pairs(before, after, parameters, fields)
+            self.fit_ = fitting.learn(fitting.prepare(given, pairs), pairs, progress)
         return self
 
     def prepare(self, before, after, *, parameters=None, fields=None) -> Surrogate:
@@ -243,7 +213,8 @@ class Surrogate:
         `fit` does it by itself. Call it before `partial_fit` or `merge` with data that is typical
         of all that will come, so that every batch is seen through the same scaling and layer.
         """
-        self._prepare(make_pairs(before, after, parameters, fields))
+        pairs = make_pairs(before, after, parameters, fields)
+        self.fit_ = fitting.prepare(self.get_params(), pairs)
         return self
 
     def partial_fit(self, before, after, *, parameters=None, fields=None, progress=None) -> Surrogate:
@@ -251,35 +222,26 @@ class Surrogate:
 
         With `noise="auto"` the noise may grow after a batch, as the last trial forecast demands.
         """
-        if "stepper_" in self.__dict__ and "moments_" not in self.__dict__:
+        pairs = make_pairs(before, after, parameters, fields)
+        known = self.__dict__.get("fit_") or fitting.prepare(self.get_params(), pairs)
+        if known.training is None:
             raise NotFittedError(
                 "partial_fit: a model from a file has forgotten its training rows; fit it anew"
             )
-        pairs = make_pairs(before, after, parameters, fields)
-        if "plan_" not in self.__dict__:
-            self._prepare(pairs)
-        self._check_batch(pairs)
-        self._learn(pairs, progress)
+        fitting.check_batch(known, pairs)
+        self.fit_ = fitting.learn(known, pairs, progress)
         return self
 
     def merge(self, other: Surrogate) -> Surrogate:
         """Add what a model prepared with the same layer has learned from other pairs."""
-        mine, theirs = (m.layer_.features for m in (self, other))
-        if not eqx.tree_equal((mine, self.cutter_.scaling), (theirs, other.cutter_.scaling)):
-            raise ValueError(
-                "other: expected a model with the same random layer and scaling; "
-                "prepare one model, copy it with copy.copy, and train the copies apart"
-            )
-        self.moments_ = tuple(map(lstsq.merge, self.moments_, other.moments_))
-        self._solve()
+        self.fit_ = fitting.merge(self.fit_, other.fit_)
         return self
 
     def predict(self, states, *, parameters=None, fields=None) -> np.ndarray:
         """The states one step later: one state `(channel, *space)`, or a batch of them."""
         stepper = self.stepper_.bind(parameters, fields)
         states, single = self._states("states", states, stepper)
-        with jax.enable_x64(self.dtype == "float64"):
-            predicted = np.asarray(_predict(stepper, jnp.asarray(states, self.dtype)))
+        predicted = advance(stepper, states, self.dtype)
         return predicted[0] if single else predicted
 
     def rollout(
@@ -316,15 +278,14 @@ class Surrogate:
         states, single = self._states("state", state, stepper)
         settings = states, steps, every, self.dtype, progress
         if members:
-            forecasts = confidence.forecast_with_band(
-                stepper, confidence.pick(self._members(), members), *settings
-            )
+            self.fit_ = fitting.with_members(self.fit_)
+            forecasts = forecast_with_band(stepper, pick(self.fit_.members, members), *settings)
         else:
             forecasts = forecast(stepper, *settings)
-        for words in dict.fromkeys(words for made in forecasts for words in made.warnings):
+        for words in dict.fromkeys(words for each in forecasts for words in each.warnings):
             warnings.warn(words, stacklevel=2)
-        if stepper.fill is not None:
-            there = np.asarray(stepper.context.fields[-1]) > 0.5
+        if stepper.inputs.fill is not None:
+            there = np.asarray(stepper.inputs.context.fields[-1]) > 0.5
             forecasts = [replace(f, states=np.where(there, f.states, np.nan)) for f in forecasts]
         return forecasts[0] if single else forecasts
 
@@ -344,116 +305,33 @@ class Surrogate:
         With `members` it can make forecasts with an error band later on; so it can if it has made
         one before.
         """
-        drawn = self._members() if members else self.__dict__.get("members_")
-        files.save(path, self.stepper_, self.get_params(), self.plan_, self.data_, drawn, force=force)
-
-    def _prepare(self, pairs: Pairs, boundary: Any = "periodic", kinds: Any = "auto", fill=None):
-        given = self.get_params()
-        check_settings(given)
-        known = isinstance(self.boundary, str) and self.boundary == "auto"
-        asked = boundary if known else self.boundary
-        probe = make_probe(pairs, self.seed, both_sides(asked, len(pairs.space)), kinds, fill)
-        trial = tune(make_plans(given, pairs, probe), given, pairs, probe)
-        self.plan_, self.cutter_, self.layer_ = trial.plan, trial.cutter, trial.layer
-        self.noises_ = trial.noises if trial.steady else trial.noises[:1]
-        self.moments_ = self.layer_.start(self.cutter_.outputs, self.solver)
-        for name in ("stepper_", "members_", "shape_"):
-            self.__dict__.pop(name, None)
-        self.sample_ = pairs[np.unique(np.linspace(0, len(pairs) - 1, SAMPLE).round().astype(int))]
-        self.data_ = None
-        plan, told = self.plan_, {"position": self.plan_.context, "potential": self.plan_.potential}
-        if words := check_window(probe, plan.extent, plan.stride, plan.mean, **told):
-            warnings.warn(words, stacklevel=3)
-
-    def _check_batch(self, pairs: Pairs) -> None:
-        """Raise unless the pairs look like those that the model was prepared with."""
-        context = self.cutter_.context.low.shape[0]
-        expected = len(self.cutter_.scaling.low), len(self.plan_.stride), context
-        beside = pairs.parameters.shape[1] + pairs.fields.shape[1]
-        if self.plan_.potential:
-            beside += pairs.before.shape[1] * len(pairs.space)
-        got = pairs.before.shape[1], len(pairs.space), beside
-        if expected != got:
-            raise ValueError(
-                "before: expected (channels, spatial axes, context values) as in the first batch, "
-                f"{expected}, got {got}"
-            )
-        check_grid(pairs.space, self.plan_.extent, self.plan_.stride)
-
-    def _learn(self, pairs: Pairs, progress) -> None:
-        moments = self.moments_
-        for block in self.cutter_.rows(pairs):
-            moments = self.layer_.absorb(moments, [block])
-            if progress is not None:
-                progress(moments[0].rows - self.moments_[0].rows, self.cutter_.count(pairs))
-        self.moments_, self.last_ = moments, pairs.last
-        self._solve()
-
-    def _solve(self) -> None:
-        """Solve for the readout; noise that was not given grows until a trial forecast is steady."""
-        auto = self.noise == "auto" and self.noise_form != "sampled"
-        survived, trial = Endurance(-1), (self.last_, self.plan_.symmetry, self.dtype)
-        for form, level in self.noises_:
-            layer = replace(self.layer_, noise_form=form)
-            weights = layer.solve(self.moments_, level)
-            tried = make_stepper(self.cutter_, layer, weights, self.last_)
-            lasted = endurance(tried, *trial) if auto else NEVER
-            if lasted.lasted > survived.lasted:
-                survived, stepper, noise = lasted, tried, (form, level)
-                self.layer_ = layer
-            if survived.steady or not auto:
-                break
-        else:
-            warnings.warn(
-                "no noise kept a trial forecast within the training range: expect it to diverge; "
-                "give more pairs spread over time, a larger extent, or a smaller step",
-                stacklevel=4,
-            )
-        reasons = dict(self.plan_.reasons)
-        if auto and not survived.steady:
-            reasons["noise"] = survived.reason
-        elif noise != self.noises_[0]:
-            form, level = self.noises_[0]
-            reasons["noise"] = f"trials that were fitted to fewer windows needed {level:g} ({form})"
-        self.plan_ = replace(self.plan_, noise_form=noise[0], noise=noise[1], reasons=reasons)
-        self.plain_ = stepper
-        self.stepper_ = stepper if self.averaging is None else average(stepper, self.averaging)
-        self.__dict__.pop("members_", None)
-
-    def _members(self) -> np.ndarray | None:
-        """Deviations of members from the readout; drawn when they are first asked for."""
-        if "members_" not in self.__dict__:
-            plan, layer = self.plan_, self.layer_
-            noise = plan.noise_form, plan.noise
-            if self.__dict__.get("shape_", (None,))[0] != noise:
-                parts = self.cutter_, layer, plan.noise, self.sample_, plan.seed
-                self.shape_ = noise, confidence.calibrate(self.plain_, *parts)
-            self.members_ = confidence.draw(
-                layer, self.moments_, plan.noise, self.shape_[1], plan.seed, self.averaging
-            )
-        return self.members_
+        if members:
+            self.fit_ = fitting.with_members(self.fit_)
+        fit = self.fit_
+        stored = file.Stored(self.stepper_, self.get_params(), fit.plan, fit.card, fit.members)
+        file.save(path, stored, force=force)
 
     def _states(self, name: str, states, stepper: Stepper) -> tuple[np.ndarray, bool]:
         """A batch of states to start from, and whether a single one was given."""
-        states = np.asarray(states)
-        single = states.ndim == 1 + len(stepper.stride)
+        inputs, states = stepper.inputs, np.asarray(states)
+        single = states.ndim == 1 + stepper.dimension
         states = states[None] if single else states
-        if stepper.fill is not None and states.shape[2:] == stepper.context.fields.shape[1:]:
-            states = np.stack([stepper.cover(state) for state in states])
-        states = check_states(name, states, len(stepper.stride))
+        if inputs.fill is not None and states.shape[2:] == inputs.context.fields.shape[1:]:
+            states = np.stack([inputs.cover(state) for state in states])
+        states = check_states(name, states, stepper.dimension)
         if states.shape[1] != stepper.channels:
             raise ValueError(f"{name}: expected {stepper.channels} channel(s), got {states.shape[1]}")
-        check_grid(states.shape[2:], stepper.extent, stepper.stride)
-        check_averaging(self.averaging, states.shape[2:], stepper.stride)
+        check_grid(states.shape[2:], inputs.extent, inputs.stride)
+        check_averaging(self.averaging, states.shape[2:], inputs.stride)
         return states, single
 
 
 def load(path) -> Surrogate:
     """Read a model file that `Surrogate.save` wrote."""
-    stepper, params, plan, data, members = files.load(path)
+    stored = file.load(path)
     known = inspect.signature(Surrogate.__init__).parameters
-    if unknown := set(params) - set(known):
+    if unknown := set(stored.params) - set(known):
         raise ValueError(f"{path}: holds settings that this onesnap does not know: {sorted(unknown)}")
-    model = Surrogate(**params)
-    model.plan_, model.stepper_, model.data_, model.members_ = plan, stepper, data, members
+    model = Surrogate(**stored.params)
+    model.fit_ = Fit.of(stored)
     return model

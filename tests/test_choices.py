@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import onesnap as snap
-from onesnap import choices
-from onesnap.surrogate import make_pairs
-from onesnap.symmetry import Element, full
-from onesnap.systems import systems
+from onesnap.search import probe as choices
+from onesnap.data.pairs import make_pairs
+from onesnap.symmetry.groups import Element, full
+from onesnap.equations.catalogue import systems
 
 
 def small(name: str, points: int):

@@ -5,7 +5,7 @@ import pytest
 from typer.testing import CliRunner
 
 import onesnap
-from onesnap import cli, demo
+from onesnap.cli import app as cli, demo
 
 METRICS = {
     "expected": None,

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import onesnap as snap
-from onesnap import confidence
-from onesnap.symmetry import full
+from onesnap.evaluate import ensemble as confidence
+from onesnap.symmetry.groups import full
 
 SETTINGS = {"extent": 3, "stride": 2, "hidden": 60, "noise": 1e-3, "context": 0, "mean": "keep"}
 

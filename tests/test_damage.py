@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import onesnap as snap
-from onesnap.files import write_atomically
+from onesnap.data.atomic import write_atomically
 
 GOLDEN = Path(__file__).parent / "data"
 

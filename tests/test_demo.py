@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 import onesnap
-from onesnap import demo, experiment as experiment_module
+from onesnap.cli import demo, experiment as experiment_module
 
 SMALL = onesnap.systems["ks-1d"].replace(points=256, length=100.0, spin_up=20.0)
 FLAT = onesnap.systems["allen-cahn-2d"].replace(points=32, length=20.0, spin_up=1.0)

@@ -5,13 +5,14 @@ import numpy as np
 import pytest
 
 import onesnap as snap
-from onesnap.endurance import endurance, mirrored
-from onesnap.features import Context, draw
-from onesnap.metrics import roughness
-from onesnap.rows import make_pairs
-from onesnap.scaling import Scaling
-from onesnap.stepper import Stepper
-from onesnap.symmetry import full, trivial
+from onesnap.search.stability import endurance, mirrored
+from onesnap.network.context import Context
+from studies.paper.published import draw
+from onesnap.evaluate.metrics import roughness
+from onesnap.data.pairs import make_pairs
+from onesnap.grid.scaling import Scaling
+from onesnap.model.stepper import Stepper
+from onesnap.symmetry.groups import full, trivial
 
 GRID = np.linspace(0, 2 * np.pi, 128, endpoint=False)
 SMOOTH = (np.sin(3 * GRID)[:, None] * np.cos(2 * GRID))[None]

@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
-from onesnap.features import ACTIVATIONS, Context, draw
-from onesnap.readout import evaluate
-from onesnap.scaling import Scaling
+from onesnap.network.features import ACTIVATIONS
+from studies.paper.published import draw
+from onesnap.network.context import Context
+from onesnap.network.layer import evaluate
+from onesnap.grid.scaling import Scaling
 
 
 def test_weights_and_biases_are_uniform_as_in_the_paper():

@@ -9,8 +9,9 @@ from hypothesis import given, settings, strategies as st
 from safetensors.numpy import save_file
 
 import onesnap as snap
-from onesnap.files import KEY, write_atomically
-from onesnap.symmetry import full
+from onesnap.model.file import KEY
+from onesnap.data.atomic import write_atomically
+from onesnap.symmetry.groups import full
 
 STATES = np.random.default_rng(0).normal(size=(4, 2, 16))
 QUICK = {"extent": 1, "stride": 2, "hidden": 20, "noise": 0.1, "context": 0}

@@ -8,14 +8,24 @@ import pytest
 from hypothesis import given, strategies as st
 
 import onesnap as snap
-from onesnap import native
-from onesnap.features import Context, draw
-from onesnap.folding import adapted, by_parity, characters, make_fold, mirrors, orbits, parts
-from onesnap.orbits import images, invariant, on_inputs, project
-from onesnap.scaling import Scaling
-from onesnap.stepper import Stepper
-from onesnap.symmetry import Group, full, reflections, rotations, trivial
-from onesnap.windows import window_sides
+from onesnap.network import native
+from onesnap.network.context import Context
+from studies.paper.published import draw
+from onesnap.symmetry.parity import (
+    adapted,
+    by_parity,
+    characters,
+    make_fold,
+    mirrors,
+    orbits,
+    parts,
+)
+from onesnap.network.equivariance import images
+from onesnap.symmetry.orbits import invariant, on_inputs, project
+from onesnap.grid.scaling import Scaling
+from onesnap.model.stepper import Stepper
+from onesnap.symmetry.groups import Group, full, reflections, rotations, trivial
+from onesnap.grid.windows import window_sides
 
 GROUPS = {
     "a sign": trivial(1, negation=True),

@@ -13,10 +13,11 @@ import pytest
 from typer.testing import CliRunner
 
 import onesnap as snap
-from onesnap import cli, forecasting
-from onesnap.cli_data import EXAMPLES, parse_boundary
+from onesnap.cli import app as cli
+from onesnap.model import forecast_file as forecasting
+from onesnap.cli.data import EXAMPLES, parse_boundary
 from onesnap.data import writing
-from onesnap.views import sketch
+from onesnap.plots.trajectory import sketch
 
 STEP = {"extent": 2, "stride": 2, "hidden": 60, "noise": 1e-3, "symmetry": None, "context": 0}
 

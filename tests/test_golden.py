@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import onesnap as snap
-from onesnap.symmetry import full
+from onesnap.symmetry.groups import full
 
 FOLDER = Path(__file__).parent / "golden"
 RECORD = FOLDER / "record.npz"

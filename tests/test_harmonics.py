@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from onesnap.harmonics import analyse, correlation, grams, irreducible, work
-from onesnap.symmetry import full, reflections, rotations, trivial
+from onesnap.symmetry.representations import analyse, correlation, grams, irreducible, work
+from onesnap.symmetry.groups import full, reflections, rotations, trivial
 
 GROUPS = [trivial(1), full(1), rotations(2), reflections(2), full(2), full(2, negation=True), full(3)]
 RANDOM = np.random.default_rng(0)

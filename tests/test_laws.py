@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 import onesnap as snap
-from onesnap import tuning
-from onesnap.rows import make_pairs
-from onesnap.stepper import average
-from onesnap.symmetry import Group, full, reflections, rotations
+from onesnap.search import search as tuning
+from onesnap.data.pairs import make_pairs
+from onesnap.model.stepper import average
+from onesnap.symmetry.groups import Group, full, reflections, rotations
 
 # Random states follow no law: windows of any size are too small for them, and forecasts fail.
 pytestmark = [

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from onesnap import lstsq
-from onesnap.features import draw
-from onesnap.readout import Layer, evaluate
+from onesnap.network import lstsq
+from studies.paper.published import draw
+from onesnap.network.layer import Layer, evaluate
 
 RANDOM = np.random.default_rng(0)
 FEATURES = RANDOM.normal(size=(200, 12))

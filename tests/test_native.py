@@ -13,13 +13,14 @@ import pytest
 import scipy.linalg
 from hypothesis import given, strategies as st
 
-from onesnap import native
-from onesnap.features import Context, draw
-from onesnap.harmonics import analyse
-from onesnap.readout import analysed, evaluate
-from onesnap.scaling import Scaling
-from onesnap.stepper import Stepper, stack
-from onesnap.symmetry import full, rotations
+from onesnap.network import native
+from onesnap.network.context import Context
+from studies.paper.published import draw
+from onesnap.symmetry.representations import analyse
+from onesnap.network.layer import analysed, evaluate
+from onesnap.grid.scaling import Scaling
+from onesnap.model.stepper import Stepper, stack
+from onesnap.symmetry.groups import full, rotations
 
 needed = pytest.mark.skipif(not native.available(), reason="no C++ compiler on this machine")
 

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from onesnap import metrics, plots
+from onesnap.evaluate import metrics
+from onesnap.plots import forecast as plots
 
 
 def waves(times: int, *space: int, shift: float = 0.0, channels: int = 1) -> np.ndarray:

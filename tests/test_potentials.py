@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 import onesnap as snap
-from onesnap.loudness import loudest, quieten
-from onesnap.potentials import TYPES, gradients
-from onesnap.symmetry import full
+from onesnap.model.spectral_limit import loudest, quieten
+from onesnap.grid.potentials import TYPES, gradients
+from onesnap.symmetry.groups import full
 
 PLAIN = {"extent": 1, "stride": 2, "noise": 1e-3, "symmetry": None, "context": 0, "mean": "keep"}
 

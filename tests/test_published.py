@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 import onesnap
-from onesnap import lstsq, readout
-from onesnap.published import RULES, Rule, _changes, draw, train
-from onesnap.surrogate import Surrogate, make_pairs
-from onesnap.symmetry import full
+from onesnap.network import lstsq, layer as readout
+from studies.paper.published import RULES, Rule, _changes, draw, train
+from onesnap.surrogate import Surrogate
+from onesnap.data.pairs import make_pairs
+from onesnap.symmetry.groups import full
 
 SMALL = {**onesnap.paper["ks-1d"], "extent": 3, "hidden": 12}
 SYSTEM = onesnap.systems["ks-1d"].replace(points=64, length=25.0)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from onesnap import report
+from onesnap.plots import html as report
 
 
 class Balance(HTMLParser):

@@ -9,11 +9,12 @@ import pytest
 from typer.testing import CliRunner
 
 import onesnap
-from onesnap import cli, reproduce
-from onesnap.published import RULES, Rule
-from onesnap.reproduce import equivariance, inhomogeneous, ks1d, settings, study, symmetries
-from onesnap.reproduce.targets import PUBLISHED, published
-from onesnap.symmetry import full
+from onesnap.cli import app as cli
+from studies import paper as reproduce
+from studies.paper.published import RULES, Rule
+from studies.paper import equivariance, inhomogeneous, ks1d, settings, study, symmetries
+from studies.paper.targets import PUBLISHED, published
+from onesnap.symmetry.groups import full
 
 TINY = reproduce.Scale(
     models=2,

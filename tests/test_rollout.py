@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import onesnap as snap
-from onesnap.rollout import excess
-from onesnap.stepper import check_state
+from onesnap.model.rollout import excess
+from onesnap.model.stepper import check_state
 
 
 @pytest.fixture(autouse=True)

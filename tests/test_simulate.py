@@ -7,8 +7,8 @@ import jax
 import numpy as np
 import pytest
 
-from onesnap.simulate import simulate
-from onesnap.systems import systems
+from onesnap.equations.simulate import simulate
+from onesnap.equations.catalogue import systems
 
 module = sys.modules["onesnap.simulate"]  # the package names the function after it
 

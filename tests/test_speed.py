@@ -10,13 +10,15 @@ import pytest
 from typer.testing import CliRunner
 
 import onesnap as snap
-from onesnap import cli, native, stepper as stepper_module
-from onesnap.bench import bars, pareto, speed
-from onesnap.bench.cases import PAPER, SMALL, Case, obvious_jax, obvious_torch
-from onesnap.features import squareplus
-from onesnap.rollout import forecast, trajectory
-from onesnap.scaling import Scaling
-from onesnap.stepper import stack
+from onesnap.cli import app as cli
+from onesnap.network import native
+from onesnap.model import stepper as stepper_module
+from studies.speed import bars, pareto, speed
+from studies.speed.cases import PAPER, SMALL, Case, obvious_jax, obvious_torch
+from onesnap.network.features import squareplus
+from onesnap.model.rollout import forecast, trajectory
+from onesnap.grid.scaling import Scaling
+from onesnap.model.stepper import stack
 
 LINE, PLANE = SMALL[:2]
 MEGABYTE = 2**20

@@ -8,7 +8,7 @@ import xarray as xr
 import onesnap as snap
 from onesnap import surrogate as module
 from onesnap.data import dataset as data_module
-from onesnap.symmetry import full
+from onesnap.symmetry.groups import full
 
 QUICK = {"extent": 2, "stride": 2, "hidden": 40, "noise": 1e-3, "context": 0, "symmetry": None}
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import onesnap as snap
-from onesnap.symmetry import full
-from onesnap.systems import systems
+from onesnap.symmetry.groups import full
+from onesnap.equations.catalogue import systems
 
 SMALL = systems["ks-1d"].replace(points=128, length=50.0, spin_up=50.0)
 QUICK = {"extent": 4, "stride": 4, "hidden": 60, "noise": 1e-3, "symmetry": None, "context": 0}

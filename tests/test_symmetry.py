@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from onesnap.symmetry import Element, Group, full, reflections, rotations, trivial
+from onesnap.symmetry.groups import Element, Group, full, reflections, rotations, trivial
 
 GROUPS = [
     make(dimension, fields, negation)

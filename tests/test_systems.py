@@ -11,9 +11,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from onesnap.solvers import find as find_solver, fourth_order
-from onesnap.symmetry import full
-from onesnap.systems import MEANS, System, find, systems
+from onesnap.equations.solvers import find as find_solver, fourth_order
+from onesnap.symmetry.groups import full
+from onesnap.equations.catalogue import MEANS, System, find, systems
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 reference = pytest.mark.skipif(

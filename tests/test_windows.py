@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from onesnap.windows import check_grid, every, glue, pad, per_axis, tile
+from onesnap.grid.windows import check_grid, every, glue, per_axis, tile
+from onesnap.grid.boundary import pad
 
 
 @st.composite

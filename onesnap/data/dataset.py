@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..windows import both_sides
+from ..grid.boundary import both_sides
 
 KINDS = ("scalar", "vector", "tensor")
 MOST_FRAME = 2**31  # bytes of one state, as float64; what claims more is damage or out of reach

@@ -1,0 +1,3 @@
+"""The command line."""
+
+from .app import app as app

@@ -1,0 +1,129 @@
+"""Pairs of a dataset in batches that fit into memory, and the card that a model keeps of the data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .dataset import Dataset
+from .gridded import from_xarray
+from .pairs import Pairs, make_pairs
+
+SAMPLE, SAMPLE_BYTES = 64, 2**27  # pairs, at most, that settings are chosen from
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Pairs of a dataset, in batches that fit into memory, with gaps in the data taken care of.
+
+    Cells that never have a value are filled with `fill`, and a context field tells where they are.
+    Single missing values are filled too, but marked, so that no window with one is learned from.
+    """
+
+    dataset: Dataset
+    numbers: np.ndarray
+    fill: np.ndarray | None = None
+
+    def sample(self) -> Pairs:
+        """A few pairs spread over all of them."""
+        frame = 16 * int(np.prod(self.dataset.shape))
+        count = int(np.clip(SAMPLE_BYTES // frame, 1, min(SAMPLE, len(self.numbers))))
+        places = np.linspace(0, len(self.numbers) - 1, count).round().astype(int)
+        return self.complete(self.dataset.pairs(numbers=self.numbers[places]))
+
+    def batches(self, skip: int = 0) -> Iterator[tuple[int, Pairs]]:
+        """Batches from the one after `skip` pairs on, each with the number of pairs done after it."""
+        done = skip
+        for batch in self.dataset.batches(self.numbers[skip:]):
+            pairs = self.complete(batch)
+            done += len(pairs)
+            yield done, pairs
+
+    def complete(self, batch: dict[str, np.ndarray]) -> Pairs:
+        """Checked pairs without gaps, and where there were some."""
+        before, after = batch["before"], batch["after"]
+        lost = np.any(~np.isfinite(before) | ~np.isfinite(after), axis=1)
+        mask, fields = self.dataset.mask, batch.get("fields")
+        if mask is not None:
+            lost &= mask
+            told = np.broadcast_to(mask.astype(np.float64), (len(before), 1, *mask.shape))
+            fields = told if fields is None else np.concatenate([fields, told], axis=1)
+        if mask is not None or lost.any():
+            level = self.fill if self.fill is not None else _means(before)
+            level = level.reshape(1, -1, *(1,) * (before.ndim - 2))
+            gone = lost[:, None] if mask is None else lost[:, None] | ~mask
+            before, after = np.where(gone, level, before), np.where(gone, level, after)
+        return make_pairs(
+            before, after, batch.get("parameters"), fields, lost if lost.any() else None
+        )
+
+
+def make_stream(dataset: Dataset, numbers: np.ndarray) -> Stream:
+    """A stream; cells without values are filled with the mean of a scalar, and with 0 in vectors."""
+    if dataset.mask is None:
+        return Stream(dataset, numbers)
+    before = dataset.pairs(numbers=np.unique(numbers[[0, len(numbers) // 2, -1]]))["before"]
+    turning = np.concatenate([[field.kind != "scalar"] * field.channels for field in dataset.fields])
+    return Stream(dataset, numbers, np.where(turning, 0.0, _means(before)))
+
+
+def _means(states: np.ndarray) -> np.ndarray:
+    """The mean of each channel over the values that are there."""
+    there, axes = np.isfinite(states), (0, *range(2, states.ndim))
+    return np.where(there, states, 0.0).sum(axis=axes) / np.maximum(1, there.sum(axis=axes))
+
+
+def is_xarray(data) -> bool:
+    return type(data).__module__.partition(".")[0] == "xarray"
+
+
+def as_dataset(data) -> Dataset:
+    """A Dataset, or an array or dataset of xarray, as a Dataset."""
+    if isinstance(data, Dataset):
+        return data
+    if is_xarray(data):
+        return from_xarray(data).with_mask()
+    raise ValueError(
+        f"after: expected the states a step later than before, which is {type(data).__name__}; only "
+        "a Dataset of onesnap.open or an array of xarray can stand alone"
+    )
+
+
+def card(dataset: Dataset) -> dict[str, Any]:
+    """What a model has to remember of the data it was made from."""
+    return {
+        "source": Path(dataset.path).name,
+        "format": dataset.format,
+        "fields": [[f.name, f.kind, f.channels, f.units] for f in dataset.fields],
+        "axes": list(dataset.axes),
+        "dx": list(dataset.dx),
+        "dt": dataset.dt,
+        "time_units": dataset.time_units,
+        "parameters": [dataset.parameters[index] for index in dataset.varying_parameters()],
+        "context": list(dataset.context),
+        "masked": dataset.mask is not None,
+    }
+
+
+def context_of(known: dict[str, Any], dataset: Dataset, trajectory: int = 0) -> dict[str, Any]:
+    """Parameters and fields of one trajectory, as a model made from such data takes them."""
+    missing = set(known["parameters"]) - set(dataset.parameters)
+    if missing or list(dataset.context) != known["context"]:
+        raise ValueError(
+            f"{dataset.path}: expected the parameters {known['parameters']} and the fields "
+            f"{known['context']} that the model learned with, found {list(dataset.parameters)} and "
+            f"{list(dataset.context)}"
+        )
+    values = dict(zip(dataset.parameters, dataset.trajectories[trajectory].parameters, strict=True))
+    fields = dataset.context_fields(trajectory)
+    if known["masked"]:
+        mask = np.ones(dataset.space) if dataset.mask is None else dataset.mask
+        fields = np.concatenate([fields, mask[None].astype(np.float64)])
+    return {
+        "parameters": np.array([values[name] for name in known["parameters"]]),
+        "fields": fields if len(fields) else None,
+    }

@@ -1,0 +1,8 @@
+"""How good a forecast is, and how far it can be trusted.
+
+metrics       relative squared error, valid time, skill, moments, spectra
+baseline      the linear window
+ensemble      readouts beside the model's own, and the band they make
+calibration   how wide that band has to be
+trust         a model judged by data that it has not learned from
+"""

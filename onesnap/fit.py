@@ -1,0 +1,282 @@
+"""The record of a fit: everything that a model has learned, whole and frozen.
+
+It grows by pure functions: `prepare` settles the settings, `learn` adds pairs, `solve` makes the
+stepper. `Surrogate` holds the latest one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import numpy as np
+
+from .data.checkpoint import load_checkpoint, save_checkpoint
+from .data.pairs import Pairs
+from .data.stream import Stream
+from .evaluate.calibration import calibrate
+from .evaluate.ensemble import draw_members
+from .grid.boundary import both_sides
+from .grid.windows import check_grid
+from .model.file import Stored
+from .model.plan import Plan
+from .model.stepper import Stepper, average
+from .network import lstsq
+from .network.layer import Totals
+from .search.build import Parts
+from .search.candidate import Noise
+from .search.folds import spread
+from .search.problem import Problem, check_settings
+from .search.search import settle
+from .search.stability import UNTRIED, Stability, try_stability
+
+CHECKPOINT_SECONDS = 30.0
+CALIBRATION_PAIRS = 20  # kept to calibrate members on
+
+Progress = Callable[[int, int], object] | None
+
+
+class Shape(NamedTuple):
+    """The form of members, None where none can be drawn, and the noise it was calibrated with."""
+
+    noise: Noise
+    matrix: np.ndarray | None
+
+
+@dataclass(frozen=True)
+class Training:
+    """What a model needs to learn on; one from a file has it no more."""
+
+    given: Mapping[str, Any]  # arguments of the Surrogate when it was prepared
+    parts: Parts
+    totals: Totals
+    noises: tuple[Noise, ...]  # until a trial forecast is steady
+    sample: Pairs  # some of the first pairs, on which members are calibrated
+    last: Pairs | None = None  # the last pair learned from
+    plain: Stepper | None = None  # the stepper before averaging
+    shape: Shape | None = None  # of members
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A plan, the stepper that came of it, and what is needed to go on."""
+
+    plan: Plan
+    stepper: Stepper | None = None  # None before the first pair was learned
+    card: dict[str, Any] | None = None  # of the data that was learned from
+    members: np.ndarray | None = None  # deviations from the readout, once they were asked for
+    left_out: int = 0  # windows that touch missing values or reach over an edge
+    training: Training | None = None
+
+    @staticmethod
+    def of(stored: Stored) -> Fit:
+        """What a model file holds."""
+        return Fit(stored.plan, stored.stepper, stored.card, stored.members)
+
+
+def prepare(
+    given: Mapping[str, Any],
+    pairs: Pairs,
+    boundary: Any = "periodic",
+    kinds: Any = "auto",
+    fill: np.ndarray | None = None,
+    card: dict[str, Any] | None = None,
+) -> Fit:
+    """Choose the settings and draw the random layer, without learning yet."""
+    check_settings(given)
+    if not (isinstance(given["boundary"], str) and given["boundary"] == "auto"):
+        boundary = given["boundary"]
+    sides = both_sides(boundary, len(pairs.space))
+    settled = settle(Problem(given, pairs, sides, kinds, fill))
+    for words in settled.warnings:
+        warnings.warn(words, stacklevel=4)
+    parts = settled.parts
+    totals = parts.layer.start(parts.sampler.inputs.outputs, given["solver"])
+    sample = pairs[spread(len(pairs), CALIBRATION_PAIRS)]
+    training = Training(given, parts, totals, settled.noises, sample)
+    return Fit(settled.plan, card=card, training=training)
+
+
+def check_batch(fit: Fit, pairs: Pairs) -> None:
+    """Raise unless the pairs look like those that the model was prepared with."""
+    inputs = _training(fit).parts.sampler.inputs
+    expected = inputs.channels, len(inputs.stride), inputs.context.low.shape[0]
+    beside = pairs.parameters.shape[1] + pairs.fields.shape[1]
+    if fit.plan.potential:
+        beside += pairs.before.shape[1] * len(pairs.space)
+    got = pairs.before.shape[1], len(pairs.space), beside
+    if expected != got:
+        raise ValueError(
+            "before: expected (channels, spatial axes, context values) as in the first batch, "
+            f"{expected}, got {got}"
+        )
+    check_grid(pairs.space, fit.plan.extent, fit.plan.stride)
+
+
+def learn(fit: Fit, pairs: Pairs, progress: Progress = None) -> Fit:
+    """Add pairs, and solve."""
+    training = _training(fit)
+    sampler, layer, totals = training.parts.sampler, training.parts.layer, training.totals
+    count, before = sampler.count(pairs), totals[0].rows
+    for rows in sampler.rows(pairs):
+        totals = layer.absorb(totals, [rows])
+        if progress is not None:
+            progress(totals[0].rows - before, count)
+    left_out = fit.left_out + count - (totals[0].rows - before)
+    training = replace(training, totals=totals, last=pairs.last)
+    return solve(replace(fit, left_out=left_out, training=training))
+
+
+def learn_stream(
+    fit: Fit, stream: Stream, sample: Pairs, checkpoint: str | Path | None, progress: Progress
+) -> Fit:
+    """Add all pairs of a stream, a batch at a time, and solve."""
+    training = _training(fit)
+    sampler, layer, totals, done = training.parts.sampler, training.parts.layer, training.totals, 0
+    mark = _fingerprint(training, stream, sample)
+    if checkpoint is not None:
+        totals, done = _resume(checkpoint, totals, mark)
+    saved = time.monotonic()
+    try:
+        for number, pairs in stream.batches(done):
+            totals = layer.absorb(totals, sampler.rows(pairs))
+            done = number
+            if progress is not None:
+                progress(done, len(stream.numbers))
+            if checkpoint is not None and time.monotonic() - saved > CHECKPOINT_SECONDS:
+                _keep(checkpoint, totals, done, mark)
+                saved = time.monotonic()
+    finally:
+        if checkpoint is not None:
+            _keep(checkpoint, totals, done, mark)
+    left_out = sampler.count(sample) // len(sample) * len(stream.numbers) - totals[0].rows
+    training = replace(training, totals=totals, last=sample.last)
+    return solve(replace(fit, left_out=left_out, training=training))
+
+
+def merge(fit: Fit, other: Fit) -> Fit:
+    """Add what a model prepared with the same layer has learned from other pairs."""
+    mine, theirs = _training(fit), _training(other)
+    parts, others = mine.parts, theirs.parts
+    if not eqx.tree_equal(
+        (parts.layer.features, parts.sampler.inputs.scaling),
+        (others.layer.features, others.sampler.inputs.scaling),
+    ):
+        raise ValueError(
+            "other: expected a model with the same random layer and scaling; "
+            "prepare one model, copy it with copy.copy, and train the copies apart"
+        )
+    totals = tuple(map(lstsq.merge, mine.totals, theirs.totals))
+    training = replace(mine, totals=totals, last=mine.last or theirs.last)
+    return solve(replace(fit, left_out=fit.left_out + other.left_out, training=training))
+
+
+def solve(fit: Fit) -> Fit:
+    """Solve for the readout; noise that was not given grows until a trial forecast is steady."""
+    training = _training(fit)
+    given, last = training.given, training.last
+    assert last is not None
+    auto = given["noise"] == "auto" and given["noise_form"] != "sampled"
+    best, chosen, parts = Stability(-1), training.noises[0], training.parts
+    stepper: Stepper | None = None
+    for noise in training.noises:
+        layer = replace(training.parts.layer, noise_form=noise.form)
+        tried = replace(training.parts, layer=layer)
+        candidate = tried.stepper(layer.solve(training.totals, noise.size), last)
+        stability = UNTRIED
+        if auto:
+            stability = try_stability(candidate, last, fit.plan.symmetry, given["dtype"])
+        if stability.lasted > best.lasted:
+            best, stepper, chosen, parts = stability, candidate, noise, tried
+        if best.steady or not auto:
+            break
+    else:
+        warnings.warn(
+            "no noise kept a trial forecast within the training range: expect it to diverge; "
+            "give more pairs spread over time, a larger extent, or a smaller step",
+            stacklevel=4,
+        )
+    reasons = dict(fit.plan.reasons)
+    if auto and not best.steady:
+        reasons["noise"] = best.reason
+    elif chosen != training.noises[0]:
+        form, size = training.noises[0]
+        reasons["noise"] = f"trials that were fitted to fewer windows needed {size:g} ({form})"
+    plan = replace(fit.plan, noise_form=chosen.form, noise=chosen.size, reasons=reasons)
+    group = given["averaging"]
+    return replace(
+        fit,
+        plan=plan,
+        stepper=stepper if group is None or stepper is None else average(stepper, group),
+        members=None,
+        training=replace(training, parts=parts, plain=stepper),
+    )
+
+
+def with_members(fit: Fit) -> Fit:
+    """The fit with members, which are drawn when they are first asked for."""
+    training = fit.training
+    if fit.members is not None or training is None or training.plain is None:
+        return fit
+    plan, sampler, layer = fit.plan, training.parts.sampler, training.parts.layer
+    shape, noise = training.shape, Noise(plan.noise_form, plan.noise)
+    if shape is None or shape.noise != noise:
+        matrix = calibrate(training.plain, sampler, layer, plan.noise, training.sample, plan.seed)
+        shape = Shape(noise, matrix)
+    group = training.given["averaging"]
+    averaging = None if group is None else sampler.inputs.stencil(group)
+    members = draw_members(layer, training.totals, plan.noise, shape.matrix, plan.seed, averaging)
+    return replace(fit, members=members, training=replace(training, shape=shape))
+
+
+def _training(fit: Fit) -> Training:
+    if fit.training is None:
+        raise ValueError("partial_fit: a model from a file has forgotten its training rows")
+    return fit.training
+
+
+def _fingerprint(training: Training, stream: Stream, sample: Pairs) -> str:
+    """What must not have changed for a checkpoint to be of use."""
+    sampler, features = training.parts.sampler, training.parts.layer.features
+    inputs = sampler.inputs
+    geometry = [inputs.extent, inputs.stride, inputs.boundary, sampler.group]
+    choice = [sampler.windows, sampler.share, sampler.orbits, sampler.noise, sampler.seed]
+    total = hashlib.sha256(repr([*geometry, *choice, training.given["solver"]]).encode())
+    arrays = [features.weights, features.bias, inputs.scaling.low, inputs.scaling.high]
+    for array in (*arrays, stream.numbers, sample.before, sample.after, sample.parameters):
+        total.update(np.ascontiguousarray(array).tobytes())
+    return total.hexdigest()
+
+
+def _keep(path: str | Path, totals: Totals, done: int, mark: str) -> None:
+    tensors = {}
+    for number, moments in enumerate(totals):
+        tensors |= {f"factor {number}": moments.factor, f"slopes {number}": moments.slopes}
+    save_checkpoint(path, tensors, done, [moments.rows for moments in totals], mark)
+
+
+def _resume(path: str | Path, empty: Totals, mark: str) -> tuple[Totals, int]:
+    """What an interrupted fit had learned, and from how many pairs; nothing if there is no file."""
+    shapes = {}
+    for number, moments in enumerate(empty):
+        shapes |= {f"factor {number}": moments.factor.shape, f"slopes {number}": moments.slopes.shape}
+    kept = load_checkpoint(path, shapes, mark)
+    if kept is None:
+        return empty, 0
+    arrays, header = kept
+    totals = tuple(
+        replace(
+            moments,
+            rows=header["rows"][number],
+            factor=arrays[f"factor {number}"],
+            slopes=arrays[f"slopes {number}"],
+        )
+        for number, moments in enumerate(empty)
+    )
+    return totals, header["done"]

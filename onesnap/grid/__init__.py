@@ -1,0 +1,8 @@
+"""Plain arrays on regular grids.
+
+states       checks of users' arrays
+windows      fields cut into windows, and blocks glued back into a field
+boundary     what lies beyond the edges
+scaling      ranges and means, before the network and after it
+potentials   ∇Δ⁻¹u, what a field does at a distance
+"""

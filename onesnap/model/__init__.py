@@ -1,0 +1,10 @@
+"""The model: the learned map, its forecasts, its files.
+
+plan             every setting with its value and its reason
+stepper          the learned map `u -> u_next`
+spectral_limit   waves get no stronger than in training
+rollout          forecasts with a status
+forecaster       what anything that forecasts looks like
+file             model files
+forecast_file    long forecasts into files
+"""

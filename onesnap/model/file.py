@@ -1,0 +1,259 @@
+"""Model files: safetensors for the arrays, JSON in its header for the settings.
+
+Nothing in them is executed. Weights are stored, never drawn again from a seed, so a model forecasts
+the same bits after a round trip. Writing is atomic: a file is there whole or not at all.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import math
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save as to_bytes
+
+from ..data.atomic import write_atomically
+from ..grid.boundary import both_sides
+from ..grid.scaling import Scaling
+from ..grid.windows import per_axis, window_sides
+from ..network.assemble import make_network
+from ..network.context import Context
+from ..network.features import ACTIVATIONS, Features
+from ..network.inputs import Inputs
+from ..symmetry import Element, Group
+from .plan import Plan
+from .stepper import Stepper
+
+VERSION = 1
+KEY = "onesnap"  # the entry of the header that holds the settings, and a digest of it all
+MOST_HEADER = 2**24  # bytes; groups and reasons take some thousands
+UNREADABLE = (
+    SafetensorError, ValueError, KeyError, TypeError, AttributeError, IndexError, OverflowError,
+    RecursionError,
+)  # fmt: skip
+REQUIRED = {  # name -> number of axes, None where it depends on the grid
+    "scaling.low": 1,
+    "scaling.high": 1,
+    "features.weights": 2,
+    "features.bias": 1,
+    "readout": 2,
+    "context.parameters": 1,
+    "context.fields": None,
+    "context.low": 1,
+    "context.high": 1,
+}
+OPTIONAL = {"features.basis": 2, "fill": 1, "loudest": 2, "members": 3}
+
+
+class Stored(NamedTuple):
+    """What a model file holds."""
+
+    stepper: Stepper
+    params: dict[str, Any]  # arguments of the Surrogate
+    plan: Plan
+    card: dict[str, Any] | None = None  # of the data that the model was made from
+    members: np.ndarray | None = None  # deviations from the readout, `(member, hidden, outputs)`
+
+
+def save(path, stored: Stored, *, force: bool = False) -> None:
+    """Write a model file."""
+    inputs, features = stored.stepper.inputs, stored.stepper.network.features
+    scaling, context, plan = inputs.scaling, inputs.context, stored.plan
+    arrays = {
+        "scaling.low": scaling.low,
+        "scaling.high": scaling.high,
+        "features.basis": features.basis,
+        "features.weights": features.weights,
+        "features.bias": features.bias,
+        "readout": stored.stepper.network.readout,
+        "context.parameters": context.parameters,
+        "context.fields": context.fields,
+        "context.low": context.low,
+        "context.high": context.high,
+        "fill": inputs.fill,
+        "loudest": stored.stepper.amplitudes,  # the name that files of this version have
+        "members": stored.members,
+    }
+    settings = {
+        "version": VERSION,
+        "activation": features.activation,
+        "mean": scaling.mean,
+        "margin": scaling.margin,
+        "position": context.position,
+        "potential": context.potential,
+        "extent": inputs.extent,
+        "stride": inputs.stride,
+        "boundary": inputs.boundary,
+        "params": stored.params,
+        "data": stored.card,
+        "plan": {f.name: getattr(plan, f.name) for f in dataclasses.fields(plan)},
+    }
+    tensors = {
+        name: np.ascontiguousarray(array, np.float64)
+        for name, array in arrays.items()
+        if array is not None
+    }
+    text = json.dumps(settings, default=_encode, sort_keys=True)
+    # One entry: the library writes several in any order, and the same model should be the same bytes.
+    header = {KEY: json.dumps({"settings": text, "digest": _digest(tensors, text)})}
+    write_atomically(path, to_bytes(tensors, metadata=header), force=force)
+
+
+def load(path) -> Stored:
+    """Read a model file; anything that is not one is a ValueError that says so."""
+    path = Path(path)
+    if not path.is_file():
+        raise FileNotFoundError(f"{path}: no such model file")
+    try:
+        _check_size(path)
+        with safe_open(path, framework="numpy") as stream:
+            header = (stream.metadata() or {}).get(KEY)
+            if header is None:
+                raise ValueError("it is a safetensors file of another program")
+            tensors = {name: stream.get_tensor(name) for name in stream.keys()}  # noqa: SIM118
+        header = json.loads(header)
+        settings = json.loads(header["settings"], object_hook=_decode)
+        if settings.get("version") != VERSION:
+            raise ValueError(
+                f"it has format version {settings.get('version')!r}, this onesnap reads {VERSION}; "
+                "upgrade onesnap"
+            )
+        _check_tensors(tensors)
+        if header["digest"] != _digest(tensors, header["settings"]):
+            raise ValueError("it is damaged: its content does not match its digest")
+        return _assemble(settings, tensors)
+    except UNREADABLE as error:
+        reason = f"{type(error).__name__}: {error}" if not isinstance(error, ValueError) else error
+        raise ValueError(f"{path}: not a onesnap model file that can be read: {reason}") from error
+
+
+def _encode(value: Any) -> Any:
+    """JSON for what json does not know."""
+    if isinstance(value, Group):
+        elements = [[list(e.axes), list(e.flips), e.sign] for e in value.elements]
+        return {"group": {"fields": list(value.fields), "elements": elements}}
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    raise TypeError(f"cannot store a {type(value).__name__} in a model file")
+
+
+def _decode(value: dict) -> Any:
+    if set(value) != {"group"}:
+        return value
+    elements = tuple(
+        Element(tuple(axes), tuple(map(bool, flips)), sign)
+        for axes, flips, sign in value["group"]["elements"]
+    )
+    return Group(elements, tuple(value["group"]["fields"]))
+
+
+def _digest(tensors: dict[str, np.ndarray], settings: str) -> str:
+    """A fingerprint of everything in the file, so that no flipped bit goes unnoticed."""
+    total = hashlib.sha256(settings.encode())
+    for name in sorted(tensors):
+        total.update(f"{name} {tensors[name].shape} {tensors[name].dtype}".encode())
+        total.update(tensors[name].tobytes())
+    return total.hexdigest()
+
+
+def _check_card(card: dict | None) -> dict | None:
+    """What the model remembers of its data, after a look at its form."""
+    if card is None:
+        return None
+    listed = [card[key] for key in ("axes", "dx", "parameters", "context", "fields")]
+    fine = all(isinstance(value, list) for value in listed)
+    for name, kind, channels, units in card["fields"]:
+        fine = fine and all(isinstance(word, str) for word in (name, kind, units))
+        fine = fine and isinstance(channels, int) and 1 <= channels <= 1000
+    if not fine or not isinstance(card["dt"], float | int | None) or "masked" not in card:
+        raise ValueError("what it says of its data makes no sense")
+    return card
+
+
+def _check_size(path: Path) -> None:
+    """Look at the length of the header before anything is made of it."""
+    with path.open("rb") as stream:
+        length = int.from_bytes(stream.read(8), "little")
+    if not 2 <= length <= min(MOST_HEADER, path.stat().st_size - 8):
+        raise ValueError(f"its header would have {length} bytes")
+
+
+def _check_tensors(tensors: dict[str, np.ndarray]) -> None:
+    expected = REQUIRED | OPTIONAL
+    missing, extra = set(REQUIRED) - set(tensors), set(tensors) - set(expected)
+    if missing or extra:
+        raise ValueError(f"arrays missing {sorted(missing)}, unknown {sorted(extra)}")
+    for name, array in tensors.items():
+        if array.dtype != np.float64 or expected[name] not in (None, array.ndim):
+            raise ValueError(f"{name} has dtype {array.dtype} and {array.ndim} axes")
+        if not np.isfinite(array).all():
+            raise ValueError(f"{name} holds values that are not finite")
+
+
+def _assemble(settings: dict, tensors: dict[str, np.ndarray]) -> Stored:
+    """Build the parts, after checking that their sizes fit together."""
+    dimension = len(settings["stride"])
+    context = Context(
+        per_axis("position", settings["position"], dimension, 0),
+        *(tensors[f"context.{name}"] for name in ("parameters", "fields", "low", "high")),
+        potential=settings.get("potential", False) is True,
+    )
+    ends = tensors["scaling.low"], tensors["scaling.high"]
+    inputs = Inputs(
+        Scaling(*ends, settings["mean"], settings["margin"]),
+        context,
+        per_axis("extent", settings["extent"], dimension, 0),
+        per_axis("stride", settings["stride"], dimension, 1),
+        both_sides(settings["boundary"], dimension),
+        tensors.get("fill"),
+    )
+    _check_sizes(inputs, settings["activation"], tensors)
+    features = Features(
+        tensors.get("features.basis"),
+        tensors["features.weights"],
+        tensors["features.bias"],
+        settings["activation"],
+    )
+    plan = settings["plan"]
+    along = {
+        name: per_axis(name, plan[name], dimension, 0) for name in ("extent", "stride", "context")
+    }
+    plan = Plan(**plan | along)
+    # A stepper that was averaged over another group has more units than its plan.
+    orbits = plan.equivariant and features.hidden == plan.hidden
+    network = make_network(features, tensors["readout"], inputs.stencil(plan.symmetry), orbits)
+    stepper = Stepper(inputs, network, tensors.get("loudest"))
+    card = _check_card(settings.get("data"))
+    return Stored(stepper, dict(settings["params"]), plan, card, tensors.get("members"))
+
+
+def _check_sizes(inputs: Inputs, activation: str, tensors: dict[str, np.ndarray]) -> None:
+    """Raise unless the arrays of a network fit its inputs, and each other."""
+    context, scaling, channels = inputs.context, inputs.scaling, inputs.channels
+    dimension, shapes = len(inputs.stride), {name: array.shape for name, array in tensors.items()}
+    fields = context.fields.shape[0] + context.potential * channels * dimension
+    cells = math.prod(window_sides(inputs.extent, inputs.stride)) * (channels + fields)
+    seen, rank = shapes.get("features.basis", (cells, cells))
+    beside = sum(context.position) + context.parameters.shape[0]
+    hidden, known = shapes["features.weights"][1], context.parameters.shape[0] + fields
+    ordered = scaling.low.shape == scaling.high.shape and bool((scaling.low < scaling.high).all())
+    fits = {
+        "features.basis": seen == cells,
+        "features.weights": shapes["features.weights"][0] == rank + beside,
+        "features.bias": shapes["features.bias"] == (hidden,),
+        "readout": shapes["readout"] == (hidden, inputs.outputs),
+        "scaling.high": ordered,
+        "context.fields": context.fields.ndim in (1, 1 + dimension),
+        "fill": "fill" not in shapes or (context.fields.size and shapes["fill"] == (channels,)),
+        "loudest": shapes.get("loudest", (channels,))[0] == channels,
+        "members": shapes.get("members", (0, hidden, inputs.outputs))[1:] == (hidden, inputs.outputs),
+        "context.low": context.low.shape == context.high.shape == (known,),
+    }
+    wrong = [name for name, fine in fits.items() if not fine]
+    if wrong or activation not in ACTIVATIONS:
+        raise ValueError(f"the sizes of {wrong or 'activation'} do not fit the rest")

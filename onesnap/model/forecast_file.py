@@ -1,0 +1,123 @@
+"""Long forecasts into files: a piece at a time, and on from where a stopped run was."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..data import Dataset, Field
+from ..data.stream import card, context_of
+from ..data.writing import Partial, check_name, write
+from .forecaster import Forecaster
+from .rollout import Forecast
+
+PIECE = 2**24  # bytes of states between two writes
+
+
+def forecast_to_file(
+    model: Forecaster,
+    model_path,
+    dataset: Dataset,
+    out,
+    *,
+    steps: int,
+    start: int = -1,
+    trajectory: int = 0,
+    every: int = 1,
+    members: int = 0,
+    force: bool = False,
+    progress: Callable[[int, int], object] | None = None,
+) -> tuple[int, int | None]:
+    """Forecast from a state of a dataset; returns the number of states, and where it diverged.
+
+    The file says where it comes from: the digest of the model, the name of the data, the state. With
+    `members` it holds the band as well; such a forecast is made in one piece.
+    """
+    out = check_name(out, force)
+    first, index = _initial(model, dataset, trajectory, start)
+    known = model.data_ or card(dataset)
+    digest = hashlib.sha256(Path(model_path).read_bytes()).hexdigest()
+    about: dict[str, Any] = {
+        "version": importlib.metadata.version("onesnap"),
+        "model": Path(model_path).name,
+        "model_sha256": digest,
+        "source": Path(dataset.path).name,
+        "trajectory": trajectory,
+        "start": index,
+        "every": every,
+        "boundary": model.stepper_.inputs.boundary,
+        "fields": known["fields"],
+        "channels": [n for f in known["fields"] for n in Field(*f).channel_names(dataset.axes)],
+    }
+    context = context_of(known, dataset, trajectory) if model.data_ else {}
+    labels = {**known, "dx": dataset.dx, "axes": dataset.axes}
+    times = (index + np.arange(1 + steps // every) * every) * (dataset.dt or known["dt"] or 1.0)
+    if members:
+        forecast = _quietly(model, first, steps, every, members=members, progress=progress, **context)
+        about |= {"members": members, "valid_until": forecast.valid_until, **_status(forecast)}
+        write(out, forecast.states, times[: len(forecast.states)], labels, about, forecast.band)
+        return _finish(forecast, len(forecast.states))
+    mark = {**about, "state": hashlib.sha256(first.tobytes()).hexdigest()}
+    partial = Partial(out, first.shape, mark)
+    if not partial.done:
+        partial.append(first[None])
+    kept, forecast = 1 + steps // every, Forecast(first[None], every)
+    piece = int(np.clip(PIECE // (8 * first.size), 1, 100))
+    while partial.done < kept and forecast.diverged_at is None:
+        done = partial.done
+        count = min(piece, kept - done)
+        result = _quietly(model, partial.states()[-1], count * every, every, **context)
+        forecast = _later(forecast, result, (done - 1) * every)
+        partial.append(result.states[1:])
+        if progress is not None:
+            progress(min(kept, done + count), kept)
+    states = partial.states()[:kept]
+    write(out, states, times[: len(states)], labels, about | _status(forecast))
+    partial.remove()
+    return _finish(forecast, len(states))
+
+
+def _quietly(model: Forecaster, state, steps: int, every: int, **more) -> Any:
+    """A forecast, or a piece of one, whose warnings are given when all of it is known."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return model.rollout(state, steps, every, **more)
+
+
+def _later(forecast: Forecast, piece: Forecast, start: int) -> Forecast:
+    """The status of a forecast after a piece of it that starts at a step."""
+    left, diverged = forecast.left_range_at, piece.diverged_at
+    if left is None and piece.left_range_at is not None:
+        left = start + piece.left_range_at
+    diverged = None if diverged is None else start + diverged
+    return replace(forecast, left_range_at=left, diverged_at=diverged)
+
+
+def _status(forecast: Forecast) -> dict[str, Any]:
+    return {"diverged_at": forecast.diverged_at, "left_range_at": forecast.left_range_at}
+
+
+def _finish(forecast: Forecast, count: int) -> tuple[int, int | None]:
+    for words in forecast.warnings:
+        warnings.warn(words, stacklevel=3)
+    return count, forecast.diverged_at
+
+
+def _initial(model: Forecaster, dataset: Dataset, trajectory: int, start: int):
+    """The state to start from, and its index."""
+    if not 0 <= trajectory < len(dataset.trajectories):
+        raise ValueError(
+            f"trajectory: expected 0 to {len(dataset.trajectories) - 1}, got {trajectory}"
+        )
+    steps = dataset.trajectories[trajectory].steps
+    index = start + steps if start < 0 else start
+    if not 0 <= index < steps:
+        raise ValueError(f"start: {dataset.path} has {steps} states, got {start}")
+    return dataset.states(trajectory, index, index + 1)[0], index

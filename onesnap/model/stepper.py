@@ -1,0 +1,125 @@
+"""The learned flow map `u -> u_next`, frozen: inputs, network, limits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float
+
+from ..grid.scaling import Scaling
+from ..grid.windows import AnyArray, check_grid
+from ..network.assemble import Network
+from ..network.equivariance import images
+from ..network.inputs import Inputs
+from ..symmetry import Group, orbits
+from .spectral_limit import limit_spectrum
+
+
+class Stepper(eqx.Module):
+    """A drop-in time stepper for `exponax.rollout`, `jax.jit`, `jax.grad`, `jax.vmap`.
+
+    It computes in the precision of the state it is given. JAX holds float64 arrays only where x64
+    is switched on, so for double precision call it inside `with jax.enable_x64(True):`.
+    """
+
+    inputs: Inputs
+    network: Network
+    amplitudes: Float[AnyArray, "C bands"] | None = None  # the most of waves in a predicted field
+
+    # By identity, as of any function: `jax.jit(stepper)` asks for it, and arrays have no hash.
+    __hash__ = object.__hash__
+    __eq__ = object.__eq__
+
+    @property
+    def channels(self) -> int:
+        return self.inputs.channels
+
+    @property
+    def dimension(self) -> int:
+        return len(self.inputs.stride)
+
+    @property
+    def scaling(self) -> Scaling:
+        return self.inputs.scaling
+
+    def __call__(self, state: Float[AnyArray, "C ..."]) -> Float[AnyArray, "C ..."]:
+        check_state(self, state)
+        self = jax.tree.map(lambda leaf: jnp.asarray(leaf, state.dtype), self)
+        inputs, state = self.inputs, self.inputs.cover(state)
+        field, mean = self.scaling.centre(state)
+        following = self.network(*inputs.read(field, mean, inputs.stride))
+        following = following[(slice(None), *(slice(points) for points in state.shape[1:]))]
+        if self.amplitudes is not None:
+            following = limit_spectrum(following, self.amplitudes)
+        return inputs.cover(self.scaling.restore(following, mean))
+
+    def bind(self, parameters=None, fields=None) -> Stepper:
+        """The same stepper for other parameters `(P,)` or context fields `(F, *space)`."""
+        given = {"parameters": parameters, "fields": fields}
+        given = {
+            name: np.asarray(value, np.float64) for name, value in given.items() if value is not None
+        }
+        for name, value in given.items():
+            current = getattr(self.inputs.context, name)
+            if value.ndim != current.ndim or value.shape[0] != current.shape[0]:
+                raise ValueError(
+                    f"{name}: expected shape like {current.shape}, got {value.shape}; "
+                    "give what the model was fitted with"
+                )
+        return replace(self, inputs=self.inputs.bind(**given))
+
+
+def check_state(stepper: Stepper, state) -> None:
+    """Raise unless `state` is one state that this stepper can advance."""
+    if state.ndim != 1 + stepper.dimension or state.shape[0] != stepper.channels:
+        raise ValueError(
+            f"state: expected (channel, *space) with {stepper.channels} channel(s) and "
+            f"{stepper.dimension} spatial axes, got shape {tuple(state.shape)}; use jax.vmap for a "
+            "batch"
+        )
+    if not jnp.issubdtype(state.dtype, jnp.floating):
+        raise ValueError(f"state: expected real floating point numbers, got {state.dtype}")
+    check_grid(state.shape[1:], stepper.inputs.extent, stepper.inputs.stride)
+
+
+def stack(steppers: Sequence[Stepper]) -> Stepper:
+    """Steppers of one form as one, whose arrays have the ensemble in front; for `jax.vmap`.
+
+    members = stack([model.stepper_ for model in models])
+    jax.vmap(lambda stepper: trajectory(stepper, state, 100))(members)
+    """
+    forms = {jax.tree.structure(stepper) for stepper in steppers}
+    shapes = {tuple(np.shape(leaf) for leaf in jax.tree.leaves(stepper)) for stepper in steppers}
+    if len(forms) != 1 or len(shapes) != 1:
+        raise ValueError(
+            "steppers: expected one or more of the same extent, stride, hidden features and context, "
+            f"got {len(steppers)} of {len(forms)} forms and {len(shapes)} sets of sizes"
+        )
+    return jax.tree.map(lambda *leaves: np.stack(leaves), *steppers)
+
+
+def with_readout(stepper: Stepper, readout) -> Stepper:
+    """The same stepper with another readout."""
+    return eqx.tree_at(lambda s: s.network.readout, stepper, readout)
+
+
+def average(stepper: Stepper, group: Group) -> Stepper:
+    """The average of the stepper over a group, (1/|G|) Σ g⁻¹ step(g u), as one stepper.
+
+    Averaging is the same network with |G| times the hidden units: unit h of copy g reads the
+    window through g, and answers through g⁻¹. For a closed group the result is equivariant.
+    """
+    inputs, network, stencil = stepper.inputs, stepper.network, stepper.inputs.stencil(group)
+    features = images(network.features, inputs.scaling, stencil)
+    readout = orbits.average(np.asarray(network.readout), stencil)
+    return replace(
+        stepper,
+        # Limits at which values are cut must be the same for a state and its images.
+        inputs=replace(inputs, scaling=inputs.scaling.cover(group)),
+        network=replace(network, features=features, readout=readout, parities=None),
+    )

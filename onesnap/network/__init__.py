@@ -1,0 +1,12 @@
+"""The window network: from a state to inputs, features, a readout, and back to a field.
+
+context        what a window is told beside the state
+inputs         the one way from a state to what the network reads
+sampler        windows of training pairs as rows
+features       the random layer
+equivariance   random units with all their images under a group
+lstsq          streaming least squares
+layer          rows through the features into least squares, noise averaged in
+assemble       copies of the network glued together
+native         the same in C++, where a compiler is at hand
+"""

@@ -1,0 +1,90 @@
+"""Copies of one small network, glued together: from padded inputs to the field a step later."""
+
+from __future__ import annotations
+
+import math
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Float
+
+from ..grid.windows import AnyArray, glue, tile
+from ..symmetry.parity import Parities, by_parity, find_parities
+from ..symmetry.stencil import Stencil
+from . import native
+from .features import Features
+
+# Bytes of hidden units at a time: they stay in the cache, and memory stays bounded on any grid.
+BLOCK_BYTES = 10 * 2**20
+
+
+class Network(eqx.Module):
+    """Random features and a trained readout: the block in the middle of a window, a step later."""
+
+    features: Features
+    readout: Float[AnyArray, "hidden outputs"]
+    extent: tuple[int, ...] = eqx.field(static=True)
+    stride: tuple[int, ...] = eqx.field(static=True)
+    parities: Parities | None = eqx.field(static=True, default=None)  # by which symmetry saves work
+
+    @property
+    def channels(self) -> int:
+        return self.readout.shape[-1] // math.prod(self.stride)
+
+    def __call__(self, padded: Float[AnyArray, "inputs ..."], context: Float[AnyArray, "... values"]):
+        """The field `(channel, *space)` from padded inputs and the context of the tiles."""
+        fits = padded.dtype in (jnp.float32, jnp.float64)
+        quick = fits and native.available(self.features.activation)
+        return (_natively if quick else in_blocks)(self, padded, context)
+
+    def windows_at_once(self, itemsize: int) -> int:
+        """How many windows a step works on at a time."""
+        return max(1, BLOCK_BYTES // (self.features.hidden * itemsize))
+
+
+def make_network(features: Features, readout, stencil: Stencil, orbits: bool) -> Network:
+    """A network on windows of a stencil; its units come in whole orbits of the group, or not."""
+    parities = None
+    if orbits:
+        parities = find_parities(features.basis, features.cell_weights(), stencil)
+    return Network(features, readout, stencil.extent, stencil.stride, parities)
+
+
+@jax.custom_jvp
+def _natively(network: Network, padded, context):
+    def here(network: Network, padded, context):
+        features = network.features
+        parts = by_parity(
+            features.basis, features.weights, features.bias, network.readout, network.parities
+        )
+        return native.advance(
+            padded, context, parts, network.channels, network.extent, network.stride
+        )
+
+    return jax.lax.platform_dependent(network, padded, context, cpu=here, default=in_blocks)
+
+
+@_natively.defjvp
+def _tangent(primals, tangents):
+    return _natively(*primals), jax.jvp(in_blocks, primals, tangents)[1]
+
+
+def in_blocks(network: Network, padded, context):
+    """What JAX's own code makes of it, some rows of windows at a time."""
+    tiles, reach, step = context.shape[:-1], network.extent[0], network.stride[0]
+    block = network.windows_at_once(padded.dtype.itemsize)
+    most = max(1, block * tiles[0] // math.prod(tiles))
+    rows = next(rows for rows in range(min(most, tiles[0]), 0, -1) if tiles[0] % rows == 0)
+
+    def predict(first):
+        """What `rows` rows of windows from `first` on predict."""
+        seen = jax.lax.dynamic_slice_in_dim(padded, first * step, rows * step + 2 * reach, 1)
+        beside = jax.lax.dynamic_slice_in_dim(context, first, rows, 0)
+        hidden = network.features(tile(seen, network.extent, network.stride), beside)
+        return glue(hidden @ network.readout, network.channels, network.stride)
+
+    if rows == tiles[0]:
+        return predict(0)
+    slabs = jax.lax.map(predict, jnp.arange(0, tiles[0], rows))
+    return jnp.moveaxis(slabs, 0, 1).reshape(network.channels, -1, *slabs.shape[3:])

@@ -1,0 +1,69 @@
+"""What the network is told beside the window: position, parameters, known fields, potentials."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float
+
+from ..grid.potentials import TYPES, gradients
+from ..grid.windows import AnyArray
+
+
+class Context(eqx.Module):
+    """What the network is told beside the window.
+
+    As many cosines cos(2ʲ π x / L), j = 0, 1, …, of each coordinate of the window's centre as
+    `position` says, none if it is empty; constant `parameters`; and what is read through the same
+    window as the state but never predicted: `fields` `(field, *space)`, and with `potential` the
+    gradients ∇Δ⁻¹u of the state. Parameters and fields are held in the user's units; `low` and
+    `high` are the ranges of parameters, fields and gradients in training.
+    """
+
+    position: tuple[int, ...] = eqx.field(static=True, default=())
+    parameters: Float[AnyArray, " P"] = eqx.field(default_factory=lambda: np.zeros(0))
+    fields: Float[AnyArray, "F ..."] = eqx.field(default_factory=lambda: np.zeros(0))
+    low: Float[AnyArray, " ranges"] = eqx.field(default_factory=lambda: np.zeros(0))
+    high: Float[AnyArray, " ranges"] = eqx.field(default_factory=lambda: np.zeros(0))
+    potential: bool = eqx.field(static=True, default=False)
+
+    def place(self, space: Sequence[int], stride: Sequence[int], step: Sequence[int]) -> np.ndarray:
+        """Position values `(*windows, values)` of windows that start at every `step`-th cell."""
+        starts = [np.arange(0, n, by) for n, by in zip(space, step, strict=True)]
+        shape = tuple(len(s) for s in starts)
+        columns = []
+        for axis, (start, points, block) in enumerate(zip(starts, space, stride, strict=True)):
+            centre = (start + (block - 1) / 2) / points
+            for power in range(self.position[axis] if self.position else 0):
+                along = [1] * len(shape)
+                along[axis] = -1
+                wave = np.cos(2.0**power * np.pi * centre).reshape(along)
+                columns.append(np.broadcast_to(wave, shape))
+        return np.stack(columns, axis=-1) if columns else np.zeros((*shape, 0))
+
+    @property
+    def scaled_parameters(self):
+        """The parameters in units of their range."""
+        count = self.parameters.shape[0]
+        return (self.parameters - self.low[:count]) / (self.high - self.low)[:count]
+
+    def beside(self, state):
+        """What windows see beside a state that is in units of its range, in units of its own."""
+        numpy = np if isinstance(state, np.ndarray) else jnp
+        seen = [self.fields] if self.fields.shape[0] else []
+        seen += [gradients(state)] if self.potential else []
+        if not seen:
+            return state[:0]
+        beside = numpy.concatenate(seen)
+        start = self.low.shape[0] - beside.shape[0]
+        shape = (-1, *(1,) * (beside.ndim - 1))
+        low, high = self.low[start:].reshape(shape), self.high[start:].reshape(shape)
+        return (beside - low) / (high - low)
+
+    def types(self, fields: Sequence[str]) -> tuple[str, ...]:
+        """How what is beside a state of fields of these types turns with it."""
+        known = ("fixed",) * self.fields.shape[0]
+        return known + (tuple(TYPES[kind] for kind in fields) if self.potential else ())

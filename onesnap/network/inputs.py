@@ -1,0 +1,115 @@
+"""Inputs: the one way from a state to what the network reads, in training and in forecasts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float
+
+from ..data.pairs import Pairs
+from ..grid.boundary import pad, unheld
+from ..grid.potentials import gradients
+from ..grid.scaling import Scaling, range_of, widen
+from ..grid.windows import AnyArray
+from ..symmetry import Group, Stencil
+from .context import Context
+
+
+class Inputs(eqx.Module):
+    """How states are scaled, limited, continued beyond their edges, and put beside their context.
+
+    A window reads `extent` cells on either side of a block of `stride` cells. Cells in which the
+    last context field is 0 never have a value; they hold `fill`.
+    """
+
+    scaling: Scaling
+    context: Context
+    extent: tuple[int, ...] = eqx.field(static=True)
+    stride: tuple[int, ...] = eqx.field(static=True)
+    boundary: Any = eqx.field(static=True, default="periodic")
+    fill: Float[AnyArray, " C"] | None = None
+
+    @property
+    def channels(self) -> int:
+        return self.scaling.low.shape[0]
+
+    @property
+    def outputs(self) -> int:
+        """How many values a block has."""
+        return self.channels * int(np.prod(self.stride))
+
+    def stencil(self, group: Group) -> Stencil:
+        """The windows that are read, as a group moves them."""
+        return Stencil(self.extent, self.stride, group, self.context.types(group.fields))
+
+    def cover(self, state):
+        """The state with the cells filled that never have a value."""
+        if self.fill is None:
+            return state
+        numpy = np if isinstance(state, np.ndarray) else jnp
+        level = self.fill.reshape(-1, *(1,) * (state.ndim - 1))
+        return numpy.where(self.context.fields[-1] > 0.5, state, level)
+
+    def read(
+        self, field: Float[AnyArray, "C ..."], mean, step: Sequence[int]
+    ) -> tuple[Float[AnyArray, "inputs ..."], Float[AnyArray, "... values"]]:
+        """A centred field as padded inputs, and the context of windows at every `step`-th cell.
+
+        `mean` is what `Scaling.centre` set aside. Windows start at the first cell of an axis; the
+        last one may reach beyond its end.
+        """
+        numpy = np if isinstance(field, np.ndarray) else jnp
+        space, context = field.shape[1:], self.context
+        more = [
+            (-(-points // by) - 1) * by + block - points
+            for points, by, block in zip(space, step, self.stride, strict=True)
+        ]
+        inputs = self.scaling.limit(self.scaling.shrink(field))
+        padded = pad(
+            inputs, self.extent, self.boundary, more, lambda value: self.scaling.level(value, mean)
+        )
+        beside = context.beside(inputs)
+        if beside.shape[0]:
+            further = pad(beside, self.extent, unheld(self.boundary), more)
+            padded = numpy.concatenate([padded, further])
+        place = context.place(space, self.stride, step).astype(field.dtype)
+        parameters = context.scaled_parameters
+        parameters = numpy.broadcast_to(parameters, (*place.shape[:-1], *parameters.shape))
+        return padded, numpy.concatenate([place, parameters], axis=-1)
+
+    def bind(self, parameters=None, fields=None) -> Inputs:
+        """The same with other parameters `(P,)` or context fields `(F, *space)`."""
+        known = {"parameters": parameters, "fields": fields}
+        known = {name: value for name, value in known.items() if value is not None}
+        return replace(self, context=replace(self.context, **known))
+
+
+def make_inputs(
+    pairs: Pairs,
+    scaling: Scaling,
+    extent: tuple[int, ...],
+    stride: tuple[int, ...],
+    position: tuple[int, ...] = (),
+    potential: bool = False,
+    boundary: Any = "periodic",
+    fill: np.ndarray | None = None,
+) -> Inputs:
+    """Inputs for states like those of some pairs, with the context of the last pair."""
+    fields = range_of(pairs.fields, "keep") if pairs.fields.shape[1] else (np.zeros(0),) * 2
+    low = np.concatenate([pairs.parameters.min(axis=0), fields[0]])
+    high = np.concatenate([pairs.parameters.max(axis=0), fields[1]])
+    if potential:
+        # Zero stays zero and axes are measured alike, so that gradients turn as they are.
+        farthest = max(np.abs(gradients(scaling.shrink(state))).max() for state in pairs.before)
+        count = len(stride) * pairs.before.shape[1]
+        low = np.concatenate([low, np.zeros(count)])
+        high = np.concatenate([high, np.full(count, 2 * farthest)])
+    context = Context(
+        position, pairs.parameters[-1], pairs.fields[-1], *widen(low, high), potential=potential
+    )
+    return Inputs(scaling, context, extent, stride, boundary, fill)

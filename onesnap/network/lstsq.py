@@ -1,0 +1,242 @@
+"""Streaming regularised least squares in float64: init, update, merge, solve.
+
+Features Φ and targets Y arrive in blocks of rows. What is kept does not grow with their number:
+
+- "normal": the Gram matrix of [Φ Y], as in the paper; fast, but squares the condition number;
+- "qr": the triangular factor of [Φ Y]; keeps all sixteen digits.
+
+Either is order-independent up to round-off, so any split, order or merge gives one answer. Beside
+it the Gram matrix of the activation's slopes is kept, from which noise on the inputs is averaged
+in closed form (see `readout`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.linalg
+from threadpoolctl import ThreadpoolController
+
+SOLVERS = ("normal", "qr")
+
+Whiten = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
+class Equations(NamedTuple):
+    """A block of rows of one least-squares problem; slopes only where noise is averaged in."""
+
+    features: Any
+    targets: Any
+    slopes: Any = None
+
+
+NOVEL = 1e8  # squared length, in units of the rows seen so far, from which on a block is news
+FEW = 256  # columns, up to which products are made on one thread
+ENOUGH = 1.25  # rows for each column that a first factor is made of
+
+_pstrf, _tpqrt, _trcon = scipy.linalg.get_lapack_funcs(("pstrf", "tpqrt", "trcon"))
+
+# Factorisations gain nothing from a second thread, and crawl when another program holds its core.
+# SciPy's threads are not NumPy's: those of one would wait for work on the cores of the other.
+_one_thread = ThreadpoolController().wrap(limits=1, user_api="blas")
+
+
+@dataclass(frozen=True)
+class Moments:
+    """All that least squares has to remember of the rows it has seen."""
+
+    solver: str
+    hidden: int
+    rows: int
+    factor: np.ndarray  # (hidden + outputs, hidden + outputs): Gram matrix, or triangular factor
+    slopes: np.ndarray  # (hidden, hidden): sum of act'(·) act'(·)ᵀ
+
+
+def init(hidden: int, outputs: int, solver: str = "qr") -> Moments:
+    """Moments of no rows at all."""
+    if solver not in SOLVERS:
+        raise ValueError(f"solver: expected one of {SOLVERS}, got {solver!r}")
+    size = hidden + outputs
+    return Moments(solver, hidden, 0, np.zeros((size, size)), np.zeros((hidden, hidden)))
+
+
+def update(moments: Moments, features, targets, slopes=None) -> Moments:
+    """Add a block of rows; `slopes` are needed only for closed-form noise."""
+    return update_all((moments,), lambda: [[Equations(features, targets, slopes)]])[0]
+
+
+def substitute(factor: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """R⁻ᵀ of columns, by substitution: an inverse of R would lose what is smallest in it."""
+    return scipy.linalg.solve_triangular(factor, columns, trans=1, check_finite=False)
+
+
+def update_all(
+    totals: Sequence[Moments],
+    parts: Callable[[], Iterable[Sequence[Equations]]],
+    whiten: Whiten = substitute,
+) -> tuple[Moments, ...]:
+    """Add a block of rows to several moments: each part of it has some rows for each of them.
+
+    Parts are small enough to stay in the cache, and factors are renewed only once for all of them.
+    They are asked for again where a block is unlike all before. `whiten` does what `substitute`
+    does, perhaps faster.
+    """
+
+    def grow(unlike: Sequence[bool]) -> list[_Growing]:
+        growing = [_Growing(*start, whiten) for start in zip(totals, unlike, strict=True)]
+        for part in parts():
+            for sums, rows in zip(growing, part, strict=True):
+                sums.add(*rows)
+        return growing
+
+    growing = grow([False] * len(totals))
+    if any(novel := [sums.novel for sums in growing]):
+        growing = grow(novel)
+    return tuple(sums.settle() for sums in growing)
+
+
+class _Growing:
+    """Moments to which a block of rows is being added.
+
+    For a triangular factor R that has seen enough rows, the rows B R⁻¹ are about uncorrelated, so
+    that the Cholesky factor of I + (B R⁻¹)ᵀ B R⁻¹ loses no digits though that of BᵀB would lose all:
+    the accuracy of a QR factorisation for about the cost of the Gram matrix. The first rows, and
+    those `unlike` all before, are put below the factor instead.
+    """
+
+    def __init__(self, moments: Moments, unlike: bool, whiten: Whiten):
+        self.before, self.factor, self.rows = moments, moments.factor, moments.rows
+        self.gram = np.zeros_like(moments.factor)
+        self.slopes, self.whiten = moments.slopes, whiten
+        self.enough = np.inf if unlike else ENOUGH * len(moments.factor)
+
+    def add(self, features, targets, slopes=None) -> None:
+        # A row a column: products of such blocks with themselves are what BLAS does best.
+        columns = np.concatenate([np.asarray(p, np.float64).T for p in (features, targets)])
+        whole = self.rows >= self.enough and np.diag(self.factor).all()
+        if self.before.solver == "normal":
+            self.gram = self.gram + _gram(columns)
+        elif whole:
+            self.gram = self.gram + _gram(self.whiten(self.factor, columns))
+        else:
+            self.factor = _below(self.factor, columns.T) if self.rows else _triangle(columns.T)
+        self.rows += len(features)
+        if slopes is not None:
+            self.slopes = self.slopes + _gram(np.asarray(slopes, np.float64).T)
+
+    @property
+    def novel(self) -> bool:
+        """Whether rows were much longer, in some direction, than all before."""
+        largest = np.max(np.diag(self.gram)) if self.before.solver == "qr" else 0.0
+        return not largest < NOVEL  # also true for NaN
+
+    def settle(self) -> Moments:
+        """The moments of the old rows and the new."""
+        factor = self.factor
+        if self.before.solver == "normal":
+            factor = factor + self.gram
+        elif self.gram.any():
+            factor = np.triu(_cholesky(self.gram + np.eye(len(factor))) @ factor)
+        return replace(self.before, rows=self.rows, factor=factor, slopes=self.slopes)
+
+
+def merge(first: Moments, second: Moments) -> Moments:
+    """The moments of the rows of both."""
+    if first.solver != second.solver or first.factor.shape != second.factor.shape:
+        raise ValueError("moments: only moments of the same solver and sizes can be merged")
+    if first.solver == "normal":
+        factor = first.factor + second.factor
+    else:
+        factor = _below(first.factor, second.factor)
+    return replace(
+        first, rows=first.rows + second.rows, factor=factor, slopes=first.slopes + second.slopes
+    )
+
+
+@_one_thread
+def solve(moments: Moments, penalty: np.ndarray | None = None) -> np.ndarray:
+    """The readout Θ `(hidden, outputs)` that minimises |Φ Θ - Y|² + Θᵀ P Θ."""
+    if moments.rows == 0:
+        raise ValueError("moments: nothing to solve, no rows were added")
+    hidden, system = moments.hidden, moments.factor[: moments.hidden]
+    cut = hidden * np.finfo(float).eps
+    if moments.solver == "normal":
+        cut /= hidden  # of squared values: one that is nearly lost is still worth having
+        system = system.copy()
+        system[:, :hidden] += 0.0 if penalty is None else penalty
+    else:
+        if penalty is not None:
+            below = _root(penalty)
+            below = np.pad(below, ((0, 0), (0, system.shape[1] - hidden)))
+            system = _below(moments.factor, below)[:hidden]
+        if _trcon(system[:, :hidden])[0] > cut:
+            return scipy.linalg.solve_triangular(system[:, :hidden], system[:, hidden:])
+    # Rank-revealing QR: a singular system gets its shortest solution instead of noise. The factor
+    # is triangular, so what was squared in "normal" is cut at round-off, in "qr" nothing is lost.
+    readout, *_ = scipy.linalg.lstsq(  # pyright: ignore[reportGeneralTypeIssues]
+        system[:, :hidden], system[:, hidden:], cond=cut, lapack_driver="gelsy", check_finite=False
+    )
+    return readout
+
+
+@_one_thread
+def root(moments: Moments, penalty: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """The triangular R with Rᵀ R = ΦᵀΦ + P, its columns in the order that is returned beside it.
+
+    Directions that are lost in round-off are left out: R has as many rows as there are others.
+    """
+    hidden = moments.hidden
+    left = moments.factor[:hidden, :hidden]
+    if moments.solver == "normal":
+        left = _root(left if penalty is None else left + penalty)
+    elif penalty is not None:
+        left = np.concatenate([left, _root(penalty)])
+    factored: Any = scipy.linalg.qr(left, mode="r", pivoting=True, check_finite=False)
+    factor, order = factored
+    sizes = np.abs(np.diag(factor))
+    rank = int(np.sum(sizes > hidden * np.finfo(float).eps * sizes[0])) if sizes[0] else 0
+    return factor[:rank, :rank], order
+
+
+def _gram(columns: np.ndarray) -> np.ndarray:
+    """columns columnsᵀ; NumPy sees that this is symmetric and does half of it."""
+    # A second thread does not help few columns, but goes on waiting where native code runs next.
+    return _small_gram(columns) if len(columns) < FEW else columns @ columns.T
+
+
+@_one_thread
+def _small_gram(columns: np.ndarray) -> np.ndarray:
+    return columns @ columns.T
+
+
+@_one_thread
+def _cholesky(gram: np.ndarray) -> np.ndarray:
+    return scipy.linalg.cholesky(gram, check_finite=False)
+
+
+@_one_thread
+def _triangle(rows: np.ndarray) -> np.ndarray:
+    """The triangular factor of a stack of rows, square however few rows there are."""
+    size = rows.shape[1]
+    factor = scipy.linalg.qr(rows, mode="r", overwrite_a=True, check_finite=False)[0]
+    return np.pad(np.triu(factor[:size]), ((0, max(0, size - len(rows))), (0, 0)))
+
+
+@_one_thread
+def _below(factor: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """The triangular factor of a triangular one with rows below it, at half the work of any rows."""
+    if not len(rows):
+        return factor
+    return np.triu(_tpqrt(0, min(64, len(factor)), factor, rows)[0])
+
+
+@_one_thread
+def _root(penalty: np.ndarray) -> np.ndarray:
+    """A matrix R with Rᵀ R = penalty; what round-off leaves of a semidefinite one is cut."""
+    factor, pivots, rank, _ = _pstrf(penalty)
+    root = np.zeros((rank, len(penalty)))
+    root[:, pivots - 1] = np.triu(factor[:rank])
+    return root

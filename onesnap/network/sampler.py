@@ -1,0 +1,163 @@
+"""Training rows out of pairs of states: scaled windows, their context, the blocks they become."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+
+from ..data.pairs import Pairs
+from ..grid.boundary import both_sides, pad, unheld
+from ..grid.windows import every
+from ..symmetry import Element, Group
+from .inputs import Inputs
+
+# Rows handled at a time: bounds memory, large enough for fast matrix products. Not a power of two:
+# columns that lie so far apart would fall into the same places of the cache.
+BLOCK = 8008
+
+
+class Rows(NamedTuple):
+    """Windows, their context, and the blocks that they become: a row a window."""
+
+    cells: Float[np.ndarray, "rows cells"]
+    context: Float[np.ndarray, "rows values"]
+    targets: Float[np.ndarray, "rows outputs"]
+
+
+@dataclass(frozen=True)
+class Sampler:
+    """Which windows of a pair are learned from, and how they are moved by a group.
+
+    What is random - the choice of `windows` windows a pair, the sampled `noise` - is seeded by the
+    state itself, so that neither the order of the pairs nor their split into batches matters.
+    With `share`, the windows are dealt out among the group elements instead of repeated for each;
+    with `orbits` they are taken once, for units that come in whole orbits of the group.
+    """
+
+    inputs: Inputs
+    group: Group
+    windows: int | None = None
+    share: bool = False
+    orbits: bool = False
+    noise: float = 0.0
+    seed: int = 0
+
+    @property
+    def elements(self) -> tuple[Element, ...]:
+        """The elements that windows are moved by."""
+        return self.group.elements[:1] if self.orbits else self.group.elements
+
+    def count(self, pairs: Pairs) -> int:
+        """How many rows these pairs give, if no window is left out."""
+        windows = pairs.cells if self.windows is None else min(self.windows, pairs.cells)
+        return len(pairs) * windows * (1 if self.share else len(self.elements))
+
+    def rows(self, pairs: Pairs) -> Iterator[Rows]:
+        """Every window of every pair, moved by the group, in blocks of about `BLOCK` rows."""
+        return _batched(self._pieces(pairs))
+
+    def _pieces(self, pairs: Pairs) -> Iterator[Rows]:
+        for index in range(len(pairs)):
+            random = np.random.default_rng([self.seed, zlib.crc32(pairs.before[index].tobytes())])
+            chosen = np.arange(pairs.cells)
+            if self.windows is not None and self.windows < pairs.cells:
+                chosen = np.sort(random.choice(pairs.cells, self.windows, replace=False))
+            hands = [chosen] * len(self.elements)
+            if self.share:
+                hands = np.array_split(random.permutation(chosen), len(self.elements))
+            for element, hand in zip(self.elements, hands, strict=True):
+                for start in range(0, len(hand), BLOCK):
+                    rows = self.cut(pairs, index, hand[start : start + BLOCK], element)
+                    if self.noise:
+                        noise = random.normal(0.0, self.noise, rows.cells.shape)
+                        rows = rows._replace(cells=rows.cells + noise)
+                    yield rows
+
+    def cut(self, pairs: Pairs, index: int, chosen: np.ndarray, element: Element) -> Rows:
+        """The rows of the windows that start at the flat cells `chosen` of the moved state.
+
+        Left out are blocks that reach beyond an end that is not periodic, for nothing is known
+        there, and windows with a missing value in them.
+        """
+        inputs, scaling = self.inputs, self.inputs.scaling
+        space = tuple(pairs.space[axis] for axis in element.axes)
+        chosen = self._complete(pairs, index, self._inside(space, chosen), element)
+        at = np.unravel_index(chosen, space)
+        state, mean = scaling.centre(pairs.before[index])
+        target = pairs.after[index] - (mean if scaling.mean == "remove" else 0.0)
+        turned = element.channel_matrix(self.group.fields) @ mean.ravel()
+        fields = pairs.fields[index]
+        fields = element.act(fields, ("fixed",) * len(fields)) if len(fields) else fields
+        one = (1,) * len(space)
+        padded, context = inputs.bind(pairs.parameters[index], fields).read(
+            self.group.act(element, state), turned.reshape(mean.shape), one
+        )
+        none, more = (0,) * len(space), [step - 1 for step in inputs.stride]
+        after = pad(self.group.act(element, target), none, inputs.boundary, more)
+        seen = every(padded, inputs.extent, inputs.stride)[at]
+        return Rows(_flat(seen), context[at], _flat(every(after, none, inputs.stride)[at]))
+
+    def _complete(self, pairs: Pairs, index: int, chosen: np.ndarray, element: Element) -> np.ndarray:
+        """Those of the windows in which no value is missing."""
+        if pairs.missing is None or not pairs.missing[index].any():
+            return chosen
+        extent, stride = self.inputs.extent, self.inputs.stride
+        gone = element.act(pairs.missing[index][None].astype(np.int8), ("scalar",)) != 0
+        padded = pad(gone, extent, unheld(self.inputs.boundary), [step - 1 for step in stride])
+        at = np.unravel_index(chosen, gone.shape[1:])
+        return chosen[~_flat(every(padded, extent, stride)[at]).any(axis=1)]
+
+    def _inside(self, space: tuple[int, ...], chosen: np.ndarray) -> np.ndarray:
+        """Those of the cells whose block does not reach beyond an end that is not periodic."""
+        inside = np.ones(len(chosen), bool)
+        at = np.unravel_index(chosen, space)
+        for axis, ends in enumerate(both_sides(self.inputs.boundary, len(space))):
+            if "periodic" not in ends:
+                inside &= at[axis] <= space[axis] - self.inputs.stride[axis]
+        return chosen[inside]
+
+
+def _flat(windows: np.ndarray) -> np.ndarray:
+    """A row a window; written out, for none at all have no size to divide."""
+    return windows.reshape(len(windows), int(np.prod(windows.shape[1:])))
+
+
+def _batched(pieces: Iterable[Rows]) -> Iterator[Rows]:
+    """Join small pieces: many short updates cost more than few long ones."""
+    waiting: list[Rows] = []
+    for piece in pieces:
+        waiting.append(piece)
+        if sum(len(rows.cells) for rows in waiting) >= BLOCK:
+            yield join(waiting)
+            waiting = []
+    if waiting:
+        yield join(waiting)
+
+
+def join(pieces: list[Rows]) -> Rows:
+    """Rows below rows."""
+    return Rows(*(np.concatenate(part) for part in zip(*pieces, strict=True)))
+
+
+def principal(
+    blocks: Iterable[Rows],
+) -> tuple[Float[np.ndarray, " cells"], Float[np.ndarray, "cells cells"]]:
+    """Principal directions of the window cells: variances, largest first, and columns."""
+    total, sums, products = 0, 0.0, 0.0
+    for rows in blocks:
+        total += len(rows.cells)
+        sums = sums + rows.cells.sum(axis=0)
+        products = products + rows.cells.T @ rows.cells
+    if not total:
+        raise ValueError(
+            "before: every window has missing values in it; give pairs with fewer gaps, or a "
+            "smaller extent"
+        )
+    mean = sums / total
+    variances, directions = np.linalg.eigh(products / total - np.outer(mean, mean))
+    return np.maximum(variances[::-1], 0.0), directions[:, ::-1]

@@ -1,0 +1,98 @@
+"""From a plan and pairs to the parts of a model: sampler, random layer, stepper."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..data.pairs import Pairs
+from ..grid.scaling import make_scaling
+from ..model.plan import Plan
+from ..model.spectral_limit import amplitude_limit
+from ..model.stepper import Stepper
+from ..network.assemble import make_network
+from ..network.equivariance import images
+from ..network.features import draw_features
+from ..network.inputs import make_inputs
+from ..network.layer import Layer
+from ..network.sampler import Sampler, principal
+from ..symmetry.orbits import invariant, symmetrise
+from ..symmetry.parity import adapted
+from .policy import POLICY
+from .problem import Problem
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Everything of a model but its readout."""
+
+    sampler: Sampler
+    layer: Layer
+    amplitudes: np.ndarray | None = None  # the most of waves in a predicted field
+
+    def stepper(self, readout: np.ndarray, pairs: Pairs) -> Stepper:
+        """The learned map; the context of the last of these pairs is bound to it."""
+        inputs = self.sampler.inputs.bind(pairs.parameters[-1], pairs.fields[-1])
+        stencil = inputs.stencil(self.sampler.group)
+        network = make_network(
+            self.layer.features, readout, stencil, orbits=self.layer.stencil is not None
+        )
+        return Stepper(inputs, network, self.amplitudes)
+
+
+def make_parts(plan: Plan, problem: Problem) -> Parts:
+    """Ranges from the pairs, and a random layer that is drawn anew."""
+    pairs, given = problem.pairs, problem.given
+    margin = given["margin"] if plan.hidden else None  # a linear model stays linear
+    scaling = make_scaling(pairs.before, plan.mean, plan.symmetry, given["scaling"], margin)
+    inputs = make_inputs(
+        pairs, scaling, plan.extent, plan.stride, plan.context, plan.potential,
+        problem.boundary, problem.fill,
+    )  # fmt: skip
+    sampler = Sampler(
+        inputs,
+        plan.symmetry,
+        windows=given["windows"],
+        # Where windows abound each is seen under one element: all windows, all elements, one cost.
+        share="symmetry" in plan.reasons
+        and not plan.equivariant
+        and len(pairs) * pairs.cells >= POLICY.plenty * plan.hidden,
+        orbits=plan.equivariant,
+        noise=plan.noise if plan.noise_form == "sampled" else 0.0,
+        seed=plan.seed,
+    )
+    amplitudes = None
+    if plan.potential and margin is not None:
+        amplitudes = amplitude_limit(np.concatenate([pairs.before, pairs.after]))
+    return Parts(sampler, make_layer(plan, sampler, pairs), amplitudes)
+
+
+def make_layer(plan: Plan, sampler: Sampler, pairs: Pairs) -> Layer:
+    """Draw the random layer, on the leading window directions where a rank is given."""
+    share = max(1, POLICY.trial_rows // (len(pairs) * len(plan.symmetry)))
+    few = replace(
+        sampler, windows=min(share, sampler.windows or share), share=False, orbits=False, noise=0.0
+    )
+    variances, directions = principal(few.rows(pairs))
+    position = sum(plan.context)
+    beside = position + pairs.parameters.shape[1]
+    stencil = sampler.inputs.stencil(plan.symmetry)
+    units = plan.hidden // len(plan.symmetry) if plan.equivariant else plan.hidden
+    if plan.equivariant:
+        variances, directions = symmetrise(variances, directions, stencil)
+    basis = None if plan.rank is None else directions[:, : plan.rank]
+    if basis is not None and plan.equivariant:
+        basis = adapted(invariant(basis, stencil), stencil)
+    channels = len(variances) // int(np.prod(stencil.sides))
+    window = (channels, *stencil.sides) if plan.weights == "local" else None
+    features = draw_features(
+        len(variances), beside, units, plan.activation, plan.seed, window, plan.gain, position
+    )
+    features = features if basis is None else features.reduce(basis)
+    if plan.equivariant:
+        features = images(features, sampler.inputs.scaling, stencil)
+        features = features if basis is None else features.reduce(basis)
+    return Layer(
+        features, variances, directions, plan.noise_form, stencil if plan.equivariant else None
+    )

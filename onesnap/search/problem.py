@@ -1,0 +1,95 @@
+"""The problem that a fit has to settle: the settings as they were given, and what the data says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..data.pairs import Pairs
+from ..grid.scaling import MEANS
+from ..network import lstsq
+from ..network.features import ACTIVATIONS, WEIGHTS
+from ..network.layer import NOISE_FORMS
+from ..symmetry import Group
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Arguments of a Surrogate, of which any may be "auto", and pairs to learn from.
+
+    `boundary` is what lies beyond both ends of each axis. `kinds` are the types of the fields,
+    "auto" where they have to be found, None where the symmetries known here cannot move them.
+    `fill` is the value of cells that never have one.
+    """
+
+    given: Mapping[str, Any]
+    pairs: Pairs
+    boundary: Any = "periodic"
+    kinds: tuple[str, ...] | str | None = "auto"
+    fill: np.ndarray | None = None
+
+    @property
+    def dimension(self) -> int:
+        return len(self.pairs.space)
+
+    @property
+    def channels(self) -> int:
+        return self.pairs.before.shape[1]
+
+    def free(self, *names: str) -> bool:
+        """Whether all these settings are to be chosen."""
+        return all(isinstance(self.given[name], str) and self.given[name] == "auto" for name in names)
+
+
+def _expect(name: str, value, fine: bool, expected: str) -> None:
+    if not fine:
+        raise ValueError(f"{name}: expected {expected}, got {value!r}")
+
+
+def _number(value, least: float, open_end: bool = False) -> bool:
+    real = isinstance(value, int | float | np.number) and bool(least <= value < np.inf)
+    return real and not (open_end and value == least)
+
+
+def _whole(value, least: int) -> bool:
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    return whole and bool(value >= least)
+
+
+def check_settings(given: Mapping[str, Any]) -> None:
+    """Raise at the first argument of a Surrogate that makes no sense, whatever the data."""
+    named = {
+        "activation": tuple(ACTIVATIONS),
+        "weights": WEIGHTS,
+        "noise_form": ("auto", *NOISE_FORMS),
+        "mean": ("auto", *MEANS),
+        "solver": lstsq.SOLVERS,
+        "dtype": ("float32", "float64"),
+    }
+    for name, known in named.items():
+        _expect(name, given[name], given[name] in known, f"one of {', '.join(known)}")
+    counts = {"hidden": (0, "auto"), "rank": (1, "auto", None), "windows": (1, None), "seed": (0,)}
+    if not isinstance(given["context"], tuple | list):
+        counts["context"] = (0, "auto")
+    for name, (least, *others) in counts.items():
+        value = given[name]
+        words = "".join(f", or {other!r}" for other in others)
+        fine = _whole(value, least) or any(value is other or value == other for other in others)
+        _expect(name, value, fine, f"an integer of at least {least}{words}")
+    noise, gain, margin = given["noise"], given["gain"], given["margin"]
+    fine = noise == "auto" or _number(noise, 0)
+    _expect("noise", noise, fine, "a deviation of at least 0, or 'auto'")
+    _expect("gain", gain, gain == "auto" or _number(gain, 0, True), "a number above 0, or 'auto'")
+    fine = margin is None or _number(margin, 0)
+    _expect("margin", margin, fine, "a number of at least 0, or None")
+    fine = isinstance(given["potential"], bool | np.bool_) or given["potential"] == "auto"
+    _expect("potential", given["potential"], fine, "True, False or 'auto'")
+    fine = isinstance(given["equivariant"], bool | np.bool_)
+    _expect("equivariant", given["equivariant"], fine, "True or False")
+    fine = isinstance(given["symmetry"], Group) or given["symmetry"] in (None, "auto")
+    _expect("symmetry", given["symmetry"], fine, "a Group (as of onesnap.symmetry), None or 'auto'")
+    fine = isinstance(given["averaging"], Group) or given["averaging"] is None
+    _expect("averaging", given["averaging"], fine, "a Group (as of onesnap.symmetry) or None")

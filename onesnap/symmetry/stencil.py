@@ -1,0 +1,44 @@
+"""The stencil of a window network: the cells it reads and predicts, and how a group moves them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from .groups import Group
+
+
+@dataclass(frozen=True)
+class Stencil:
+    """A block of sides `stride`, seen with `extent` cells on either side, under a group.
+
+    `extras` are the types of the fields that windows hold beside those of the group. Actions are
+    `source` and `sign`, both `(element, cell)`: `(g z)[i] = sign[g, i] z[source[g, i]]`.
+    """
+
+    extent: tuple[int, ...]
+    stride: tuple[int, ...]
+    group: Group
+    extras: tuple[str, ...] = ()
+
+    @property
+    def sides(self) -> tuple[int, ...]:
+        """Cells along each axis of a window."""
+        return tuple(2 * reach + step for reach, step in zip(self.extent, self.stride, strict=True))
+
+    @cached_property
+    def on_windows(self) -> tuple[np.ndarray, np.ndarray]:
+        """The action on flattened windows, fields beside the state included."""
+        return _action(Group(self.group.elements, (*self.group.fields, *self.extras)), self.sides)
+
+    @cached_property
+    def on_blocks(self) -> tuple[np.ndarray, np.ndarray]:
+        """The action on flattened blocks."""
+        return _action(self.group, self.stride)
+
+
+def _action(group: Group, sides: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    source, sign = group.on_windows((group.channels, *sides))
+    return source, sign.astype(np.float64)
