@@ -1,4 +1,5 @@
-# One stamp says that everything is installed; it is redone only when pyproject.toml changes.
+# A stamp says that everything is installed, the package and its studies; it is redone only when one
+# of their pyproject.toml changes.
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
@@ -26,7 +27,7 @@ test-lowest:
 		| sed 's/>=/==/' | grep -vE 'ruff|pre-commit' > .venv-lowest/lowest.txt
 	# The pyparsing of that time: a later one warns at what matplotlib then called.
 	.venv-lowest/bin/python -m pip install --quiet --requirement .venv-lowest/lowest.txt pyparsing==3.1.0
-	.venv-lowest/bin/python -m pip install --quiet --no-deps --editable .
+	.venv-lowest/bin/python -m pip install --quiet --no-deps --editable . --editable studies
 	.venv-lowest/bin/python -m pytest -W ignore::DeprecationWarning
 
 lint: $(STAMP)
@@ -36,15 +37,15 @@ lint: $(STAMP)
 
 install: $(STAMP)
 
-$(BASE): pyproject.toml
+$(BASE): pyproject.toml studies/pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "onesnap needs Python 3.11 or newer; try make PYTHON=python3.12")'
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python -m pip install --quiet --editable . --editable studies
 	touch $@
 
 $(STAMP): $(BASE)
-	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --editable '.[dev]' --editable studies
 	touch $@
 
 clean:

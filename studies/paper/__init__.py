@@ -3,8 +3,9 @@
     run("all", "out/paper")                       # or `onesnap reproduce all`
 
 One module a study: `settings`, `ks1d`, `inhomogeneous`, `planes`, `symmetries`, `equivariance`.
-What they share is in `study`, finished parts are kept on a `shelf`, `targets` holds the published
-numbers, `page` the report.
+What they share is in `study`, the published way of training in `published`; finished parts are kept
+on a `shelf`. `targets` holds the published numbers, `figures` and `maps` draw, `page` is the report,
+`command` the command line.
 """
 
 from .page import compared as compared

@@ -68,7 +68,7 @@ def describe_element(element: Element, fields=()) -> str:
 
 def run(cases: list[Case], scale: Scale, shelf: Shelf) -> Result:
     shelf.expect(len(cases))
-    found = [
+    gaps_of = [
         shelf.get(f"case-{i}", lambda c=case: {"gap": defects(c.system, c.group)})["gap"]
         for i, case in enumerate(cases)
     ]
@@ -78,7 +78,7 @@ def run(cases: list[Case], scale: Scale, shelf: Shelf) -> Result:
             f"{gap:.1e}",
             "yes" if gap < ROUND_OFF else "no",
         )
-        for case, gaps in zip(cases, found, strict=True)
+        for case, gaps in zip(cases, gaps_of, strict=True)
         for element, gap in zip(case.group.elements, gaps, strict=True)
     ]
     result = Result()
@@ -88,17 +88,17 @@ def run(cases: list[Case], scale: Scale, shelf: Shelf) -> Result:
     ]
     header = ("element", "largest |solver(g u) − g solver(u)| / |u|", "a symmetry")
     result.tables.append((header, rows))
-    labels = [*NAMES, "ks-1d, no sign"]
-    result.numbers = dict(zip(labels, found, strict=True))
+    by_label = dict(zip([*NAMES, "ks-1d, no sign"], gaps_of, strict=True))
+    result.numbers = by_label
     result.figures["defects"] = (
-        figures.defects(dict(zip(labels, found, strict=True)), ROUND_OFF),
+        figures.defects(by_label, ROUND_OFF),
         "How far the solver is from commuting with each element. Dots below the dashed line are "
         "round-off; the last row is a reflection that is no symmetry.",
     )
-    fine = sum(gap < ROUND_OFF for gaps in found[:-1] for gap in gaps)
+    fine = sum(gap < ROUND_OFF for gaps in gaps_of[:-1] for gap in gaps)
     result.words = [
         f"The appendix proves it for the equations; the solver obeys it too: {fine} of "
-        f"{sum(map(len, found[:-1]))} elements commute with it to round-off. Beyond the paper: "
+        f"{sum(map(len, gaps_of[:-1]))} elements commute with it to round-off. Beyond the paper: "
         "Cahn-Hilliard also allows u → −u, and 1-D Kuramoto-Sivashinsky the reflection "
         "u(x) → −u(−x). Without its sign that reflection is none, and the check shows it.",
     ]

@@ -1,4 +1,4 @@
-"""The paper's figures, drawn from arrays only, in the arrangement of the paper."""
+"""The paper's curves and strips over time, drawn from arrays only, arranged as in the paper."""
 
 from __future__ import annotations
 
@@ -17,12 +17,9 @@ from onesnap.plots.style import (
     LINES,
     MEDIUM,
     MISSING,
-    SIGNED,
     SMALL,
     colour_bar,
     colour_scale,
-    own_scale,
-    percent,
     set_title,
     strip,
     tidy,
@@ -42,9 +39,9 @@ def lines(truth, forecasts: Mapping[str, Any], errors: Mapping[str, Any], times,
     dt, colours = times[1] - times[0], colour_scale(truth)
     image = strip(grid[0], "simulation", truth, dt, length, colours)
     for place, name in enumerate(names):
-        made = forecasts[name]
-        strip(grid[1 + 2 * place], f"ELM, {name}", made, dt, length, colours)
-        gap = made - truth[: len(made)]
+        states = forecasts[name]
+        strip(grid[1 + 2 * place], f"ELM, {name}", states, dt, length, colours)
+        gap = states - truth[: len(states)]
         strip(grid[2 + 2 * place], f"difference, {name}", gap, dt, length, colours)
     colour_bar(figure, image, grid[:-1], "u", shrink=0.5)
     _error_axes(grid[-1], times)
@@ -58,14 +55,14 @@ def statistics(times, curves: Mapping[str, np.ndarray]) -> Figure:
     """Errors of many models `(model, time)`: every curve, mean and 1.5 standard deviations."""
     figure = Figure(figsize=(4.6 * len(curves), 3.9), layout="constrained")
     grid = figure.subplots(1, len(curves), sharey=True, squeeze=False)[0]
-    for axes, (name, found), colour in zip(grid, curves.items(), LINES, strict=False):
+    for axes, (name, errors), colour in zip(grid, curves.items(), LINES, strict=False):
         _error_axes(axes, times)
-        some = np.ma.masked_invalid(found)  # a forecast that diverged has no error any more
+        some = np.ma.masked_invalid(errors)  # a forecast that diverged has no error any more
         mean, spread = (each.filled(np.nan) for each in (some.mean(axis=0), some.std(axis=0)))
         band = np.maximum(mean - 1.5 * spread, 0), mean + 1.5 * spread
-        axes.plot(times, found.T, color=FAINT, linewidth=0.5, alpha=0.35)
+        axes.plot(times, errors.T, color=FAINT, linewidth=0.5, alpha=0.35)
         axes.fill_between(times, *band, color=colour, alpha=0.22, linewidth=0, label="± 1.5 std")
-        axes.plot(times, mean, color=colour, linewidth=2.2, label=f"mean of {len(found)}")
+        axes.plot(times, mean, color=colour, linewidth=2.2, label=f"mean of {len(errors)}")
         axes.legend(loc="upper left", **LEGEND)
         set_title(axes, name)
     for axes in grid[1:]:
@@ -73,27 +70,27 @@ def statistics(times, curves: Mapping[str, np.ndarray]) -> Figure:
     return figure
 
 
-def encodings(truth, found: Mapping[str, Mapping[str, Any]], times, length: float) -> Figure:
+def encodings(truth, columns: Mapping[str, Mapping[str, Any]], times, length: float) -> Figure:
     """Forecasts with and without encoding and their errors; a column a way of training.
 
-    `found[column][label]` holds `states` `(time, channel, x)` and `rse` `(time,)`.
+    `columns[column][label]` holds `states` `(time, channel, x)` and `rse` `(time,)`.
     """
-    labels = list(next(iter(found.values())))
+    labels = list(next(iter(columns.values())))
     count = 2 + 2 * len(labels)
-    figure = Figure(figsize=(5.4 * len(found), 1.45 * count + 0.6), layout="constrained")
-    grid = figure.subplots(count, len(found), sharex=True, squeeze=False)
+    figure = Figure(figsize=(5.4 * len(columns), 1.45 * count + 0.6), layout="constrained")
+    grid = figure.subplots(count, len(columns), sharex=True, squeeze=False)
     dt, colours = times[1] - times[0], colour_scale(truth)
-    for column, (name, forecasts) in enumerate(found.items()):
+    for column, (name, forecasts) in enumerate(columns.items()):
         strips = grid[:, column]
         image = strip(strips[0], f"{name}: simulation", truth, dt, length, colours)
         _error_axes(strips[-1], times)
         for place, label in enumerate(labels):
-            made = forecasts[label]["states"][:, 0]
-            strip(strips[1 + 2 * place], f"ELM {label}", made, dt, length, colours)
-            gap = made - truth[: len(made)]
+            states = forecasts[label]["states"][:, 0]
+            strip(strips[1 + 2 * place], f"ELM {label}", states, dt, length, colours)
+            gap = states - truth[: len(states)]
             strip(strips[2 + 2 * place], "difference", gap, dt, length, colours)
-            if len(made) < len(times):
-                middle = (dt * len(made) + times[-1]) / 2
+            if len(states) < len(times):
+                middle = (dt * len(states) + times[-1]) / 2
                 words = {"ha": "center", "va": "center", "color": FAINT, "fontsize": SMALL}
                 strips[1 + 2 * place].text(middle, length / 2, "diverged", **words)
             curve = forecasts[label]["rse"]
@@ -106,17 +103,17 @@ def encodings(truth, found: Mapping[str, Mapping[str, Any]], times, length: floa
     return figure
 
 
-def raw_moments(truth, found: Mapping[str, Mapping[str, Any]], length: float) -> Figure:
+def raw_moments(truth, columns: Mapping[str, Mapping[str, Any]], length: float) -> Figure:
     """Raw moments `(order, x)` of simulation and forecasts, an order a column."""
-    figure = Figure(figsize=(3.9 * len(truth), 2.9 * len(found)), layout="constrained")
-    grid = figure.subplots(len(found), len(truth), sharex=True, sharey="col", squeeze=False)
+    figure = Figure(figsize=(3.9 * len(truth), 2.9 * len(columns)), layout="constrained")
+    grid = figure.subplots(len(columns), len(truth), sharex=True, sharey="col", squeeze=False)
     x = length * np.arange(truth.shape[1]) / truth.shape[1]
-    for axes_row, (name, forecasts) in zip(grid, found.items(), strict=True):
+    for axes_row, (name, forecasts) in zip(grid, columns.items(), strict=True):
         for order, axes in enumerate(axes_row):
             _plain(axes)
             axes.plot(x, truth[order], color=INK, linewidth=2.4, alpha=0.45, label="simulation")
-            for label, made in forecasts.items():
-                axes.plot(x, made[order], color=OTHERS[label], linewidth=1.5, label=label)
+            for label, moments in forecasts.items():
+                axes.plot(x, moments[order], color=OTHERS[label], linewidth=1.5, label=label)
             # A forecast on its way out must not flatten all others.
             low, high = float(truth[order].min()), float(truth[order].max())
             room = 0.5 * (high - low)
@@ -127,51 +124,6 @@ def raw_moments(truth, found: Mapping[str, Mapping[str, Any]], length: float) ->
         axes.set_xlabel("x", fontsize=MEDIUM, color=INK)
     handles, labels = grid[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=3, **LEGEND)
-    return figure
-
-
-def maps(
-    truth, forecasts: Mapping[str, Any], errors: Mapping[str, Any], times, pair, length: float,
-    *, name: str = "u",
-) -> Figure:  # fmt: skip
-    """Truth, forecasts and differences `(time, x, y)` as maps; on the right the training pair."""
-    names, count = list(forecasts), len(times)
-    rows = 1 + 2 * len(names)
-    figure = Figure(figsize=(2.05 * (count + 1) + 1.6, 2.12 * rows + 0.3), layout="constrained")
-    grid = figure.subplots(rows, count + 1, squeeze=False, width_ratios=(*(1,) * count, 1.0))
-    colours = colour_scale(truth)
-    gaps = [made - truth[: len(made)] for made in forecasts.values()]
-    contrast = own_scale(np.concatenate([gap[1:].ravel() for gap in gaps]))
-    for moment, time in enumerate(times):
-        image = _map(grid[0, moment], truth[moment], length, colours)
-        _head(grid[0, moment], f"t = {time:g}")
-        for place, label in enumerate(names):
-            above, below = grid[1 + 2 * place, moment], grid[2 + 2 * place, moment]
-            made = forecasts[label]
-            if moment < len(made):
-                _map(above, made[moment], length, colours)
-                different = _map(below, gaps[place][moment], length, contrast)
-                _head(above, f"RSE {percent(float(errors[label][moment]))}")
-            else:
-                for axes in (above, below):
-                    _missing(axes, "diverged", length)
-    _row_names(grid[:, 0], ["simulation", *(w for n in names for w in (f"ELM,\n{n}", "difference"))])
-    before, after = pair
-    own = own_scale(after - before)
-    for place, (label, field) in enumerate(
-        (
-            ("training pair: before", before),
-            ("after", after),
-            (f"change, ± {own['vmax']:.2g}", after - before),
-        )
-    ):
-        axes = grid[place, -1]
-        _map(axes, field, length, own if place == 2 else colour_scale(before))
-        _head(axes, label)
-    for axes in grid[3:, -1]:
-        axes.set_visible(False)
-    colour_bar(figure, image, grid[: rows // 2], name, shrink=0.8)
-    colour_bar(figure, different, grid[rows // 2 :], "difference", shrink=0.8)
     return figure
 
 
@@ -197,8 +149,8 @@ def symmetries(counts, curves, settled, errors: Mapping[str, np.ndarray]) -> Fig
     left.legend(title="symmetries", ncols=2, title_fontsize=SMALL, loc="upper right", **LEGEND)
     set_title(left, "training with 1 to 8 symmetries")
     sizes = np.arange(1, 1 + curves.shape[0])
-    for (name, found), colour in zip(errors.items(), LINES, strict=False):
-        ratio = found / found[:, :1]
+    for (name, error), colour in zip(errors.items(), LINES, strict=False):
+        ratio = error / error[:, :1]
         right.plot(sizes, ratio.T, color=colour, linewidth=0.6, alpha=0.4)
         right.plot(sizes, ratio.mean(axis=0), "o-", color=colour, markersize=5, label=name)
     right.set(ylim=(0, 1.05), ylabel="error relative to that with 1")
@@ -208,60 +160,18 @@ def symmetries(counts, curves, settled, errors: Mapping[str, np.ndarray]) -> Fig
     return figure
 
 
-def schemes(found: Mapping[str, np.ndarray]) -> Figure:
-    """A window under the eight elements, and the averaging of predictions over them."""
-    windows, count = found["windows"], len(found["windows"])
-    figure = Figure(figsize=(10.6, 9.4))
-    values = found["blocks"], found["predicted"], found["reverted"], found["average"]
-    most = max(float(np.abs(each).max()) for each in values)
-    inside = {"cmap": SIGNED, "vmin": float(windows.min()), "vmax": float(windows.max())}
-    outside = {"cmap": SIGNED, "vmin": -most, "vmax": most}
-    sides = {"left": 0.06, "right": 0.99, "wspace": 0.35}
-    upper: Any = figure.add_gridspec(2, count, top=0.93, bottom=0.68, hspace=0.35, **sides).subplots()
-    lower: Any = figure.add_gridspec(5, count, top=0.6, bottom=0.03, hspace=0.55, **sides).subplots()
-    for height, words in (
-        (0.965, "a window, and the block that it becomes, under the eight elements"),
-        (0.625, "averaging: move, predict, move back, average"),
-    ):
-        figure.text(0.01, height, words, fontsize=MEDIUM, color=INK)
-    for g in range(count):
-        _patch(upper[0, g], windows[g], inside, f"$R_{g + 1}$")
-        _patch(upper[1, g], found["blocks"][g], outside)
-        _arrow(upper[0, g], upper[1, g])
-    _row_names(upper[:, 0], ["t", "t + Δt"])
-    for axes in (*lower[0], *lower[4]):
-        axes.set_axis_off()
-    middle = count // 2
-    rows = (("windows", inside), ("predicted", outside), ("reverted", outside))
-    for g in range(count):
-        for place, (key, colours) in enumerate(rows, start=1):
-            _patch(lower[place, g], found[key][g], colours)
-        _arrow(lower[0, middle], lower[1, g], faint=True)
-        _arrow(lower[1, g], lower[2, g])
-        _arrow(lower[2, g], lower[3, g])
-        _arrow(lower[3, g], lower[4, middle], faint=True)
-    _row_names(lower[1:4, 0], ["$R_i$", "$E$", "$R_i^{-1}$"])
-    _patch(lower[0, middle], windows[0], inside)
-    _patch(lower[4, middle], found["average"], outside)
-    aside = min(middle + 2, count - 1)
-    _patch(lower[4, aside], found["truth"], outside)
-    for axes, words in ((lower[4, middle], "average"), (lower[4, aside], "simulation")):
-        axes.set_xlabel(words, fontsize=SMALL, color=INK)
-    return figure
-
-
-def defects(found: Mapping[str, np.ndarray], limit: float) -> Figure:
+def defects(systems: Mapping[str, np.ndarray], limit: float) -> Figure:
     """How far a solver is from commuting with each element, a row a system."""
-    figure = Figure(figsize=(8.6, 0.55 * len(found) + 1.3), layout="constrained")
+    figure = Figure(figsize=(8.6, 0.55 * len(systems) + 1.3), layout="constrained")
     axes = figure.subplots()
     _plain(axes)
     axes.axvline(limit, color=FAINT, linewidth=1, linestyle=DASHED)
-    for place, gaps in enumerate(found.values()):
+    for place, gaps in enumerate(systems.values()):
         shown = np.maximum(gaps, 1e-17)
         colours = [LINES[0] if gap < limit else LINES[1] for gap in gaps]
         axes.scatter(shown, np.full(len(gaps), place), s=42, c=colours, alpha=0.75, linewidths=0)
-    axes.set(xscale="log", xlim=(5e-18, 10), ylim=(len(found) - 0.5, -0.5))
-    axes.set_yticks(range(len(found)), list(found))
+    axes.set(xscale="log", xlim=(5e-18, 10), ylim=(len(systems) - 0.5, -0.5))
+    axes.set_yticks(range(len(systems)), list(systems))
     axes.set_xlabel("largest |solver(g u) − g solver(u)| / |u|; exact zeros are drawn at 1e-17")
     return figure
 
@@ -319,49 +229,3 @@ def _error_axes(axes: Axes, times) -> None:
     _plain(axes)
     axes.axhline(200, color=FAINT, linewidth=1, linestyle=(0, (1, 2)))
     axes.set(xlabel="time", ylabel="RSE in %", xlim=(0, times[-1]), ylim=(0, TOP))
-
-
-def _map(axes: Axes, field, length: float, colours: dict):
-    box = (0, length, 0, length)
-    image = axes.imshow(field.T, extent=box, origin="lower", interpolation="nearest", **colours)
-    _bare(axes)
-    return image
-
-
-def _missing(axes: Axes, words: str, length: float) -> None:
-    _bare(axes)
-    axes.set(facecolor=MISSING, aspect="equal", xlim=(0, length), ylim=(0, length))
-    axes.text(0.5, 0.5, words, transform=axes.transAxes, ha="center", va="center", color=FAINT)
-
-
-def _bare(axes: Axes) -> None:
-    tidy(axes)
-    axes.set_xticks([])
-    axes.set_yticks([])
-
-
-def _head(axes: Axes, words: str) -> None:
-    axes.set_title(words, fontsize=SMALL, color=INK, pad=3)
-
-
-def _row_names(axes, names: Sequence[str]) -> None:
-    for each, name in zip(axes, names, strict=True):
-        each.set_ylabel(name, fontsize=SMALL, color=INK)
-
-
-def _patch(axes: Axes, cells, colours: dict, words: str = "") -> None:
-    axes.set_axis_on()
-    axes.imshow(cells.T, origin="lower", interpolation="nearest", **colours)
-    _bare(axes)
-    if words:
-        _head(axes, words)
-
-
-def _arrow(start: Axes, end: Axes, faint: bool = False) -> None:
-    """An arrow from the foot of one panel to the head of another."""
-    look = {"linewidth": 0.7, "alpha": 0.6} if faint else {"linewidth": 1.1}
-    end.annotate(
-        "", xy=(0.5, 1.04), xycoords="axes fraction", xytext=(0.5, -0.04), textcoords=start.transAxes,
-        arrowprops={"arrowstyle": "->", "color": FAINT, "shrinkA": 0, "shrinkB": 0, **look},
-        annotation_clip=False,
-    )  # fmt: skip

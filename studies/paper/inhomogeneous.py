@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from matplotlib.figure import Figure
 
 from onesnap.data.pairs import pairs
 from onesnap.equations.simulate import simulate
@@ -10,11 +13,12 @@ from onesnap.evaluate.metrics import moments
 from onesnap.paper import paper
 
 from . import figures
-from .shelf import Shelf
+from .shelf import Arrays, Shelf
 from .study import COLUMNS, Data, Result, Scale, Study, describe, follow, mean, row
 
 SNAPSHOTS, EVERY, GAP = 200, 10, 200
 WAVELENGTH = 50.0  # of the forcing
+Parts = dict[tuple[str, str], list[Arrays]]  # of each column and encoding, one a model
 ENCODINGS = {"with encoding": paper["ks-1d-inhomogeneous"]["context"], "without encoding": 0}
 
 
@@ -42,41 +46,59 @@ def kept(states: np.ndarray, truth: np.ndarray, length: float) -> float:
 
 def run(data: Data, scale: Scale, shelf: Shelf) -> Result:
     shelf.expect(len(COLUMNS) * len(ENCODINGS) * scale.forced)
-    length, truth, parts = data.system.length, data.truth[:, 0], {}
-
-    def measure(column: str, seed: int, context: int):
-        found = follow(data, column, seed, states=True, context=context)
-        states = found.pop("states")
-        found |= {"kept": kept(states[:, 0], truth, length), "moments": moments(states)[:, 0]}
-        return found | ({"states": states} if seed == 0 else {})
-
-    for column in COLUMNS:
-        for label, context in ENCODINGS.items():
-            parts[column, label] = [
-                shelf.get(
-                    f"{column}-{label}-{seed}",
-                    lambda column=column, seed=seed, context=context: measure(column, seed, context),
-                )
-                for seed in range(scale.forced)
-            ]
+    parts: Parts = {
+        (column, label): [
+            shelf.get(
+                f"{column}-{label}-{seed}",
+                lambda column=column, seed=seed, context=context: _measure(
+                    data, column, seed, context
+                ),
+            )
+            for seed in range(scale.forced)
+        ]
+        for column in COLUMNS
+        for label, context in ENCODINGS.items()
+    }
     result = Result(settings=[*describe(data.system), ("training", f"{SNAPSHOTS} snapshots")])
     result.settings.append(
         ("encoding", f"{ENCODINGS['with encoding']} cosines cos(2ʲπx/L) at the window's centre")
     )
-
-    def over(key: str, label: str) -> dict[str, list]:
-        return {column: [part[key] for part in parts[column, label]] for column in COLUMNS}
-
     named = {"valid": "valid time", "kept": "pattern kept", "windows": "windows used"}
     for key, words in named.items():
         for label in ENCODINGS:
-            result.rows.append(row(STUDY.name, f"{words} {label}", "", over(key, label)))
-    real = moments(data.truth)[:, 0]
-    drawn = {column: {name: parts[column, name][0] for name in ENCODINGS} for column in COLUMNS}
-    result.figures["forecast"] = (
-        figures.encodings(truth, drawn, data.times, length),
-        "Simulation, forecasts with and without positional encoding, their differences and errors.",
+            values = {c: [part[key] for part in parts[c, label]] for c in COLUMNS}
+            result.rows.append(row(STUDY.name, f"{words} {label}", "", values))
+    result.figures |= _draw(data, parts, scale)
+    result.numbers = {
+        "times": data.times,
+        "rse": {f"{c}, {n}": np.stack([p["rse"] for p in v]) for (c, n), v in parts.items()},
+    }
+    informed, blind = (
+        100 * mean([part["kept"] for part in parts[COLUMNS[0], label]]) for label in ENCODINGS
     )
+    result.words = [
+        "The forcing μ cos(2πx/λ) pins a pattern to the grid. A network that is not told where it "
+        "is cannot know of it: the average push is all it can learn, so its forecast drifts off, "
+        "the pattern washes out, and what builds up instead may leave the range of all it has seen.",
+        f"In the later half of the forecast {informed:.0f} % of the pattern's amplitude is in "
+        f"place with the encoding, {blind:.0f} % without. More windows help the network that "
+        "is told the position, and hardly the other one.",
+    ]
+    return result
+
+
+def _measure(data: Data, column: str, seed: int, context: int) -> dict[str, Any]:
+    """One model: what `follow` gives, the pattern it keeps, its moments; the states of the first."""
+    part = follow(data, column, seed, states=True, context=context)
+    states = part.pop("states")
+    part["kept"] = kept(states[:, 0], data.truth[:, 0], data.system.length)
+    part["moments"] = moments(states)[:, 0]
+    return part | ({"states": states} if seed == 0 else {})
+
+
+def _draw(data: Data, parts: Parts, scale: Scale) -> dict[str, tuple[Figure, str]]:
+    length = data.system.length
+    first = {column: {name: parts[column, name][0] for name in ENCODINGS} for column in COLUMNS}
     averaged = {
         column: {
             name: np.mean([part["moments"] for part in parts[column, name]], axis=0)
@@ -84,25 +106,18 @@ def run(data: Data, scale: Scale, shelf: Shelf) -> Result:
         }
         for column in COLUMNS
     }
-    result.figures["moments"] = (
-        figures.raw_moments(real, averaged, length),
-        f"First three raw moments over time at each place, averaged over {scale.forced} models. The "
-        "forcing has four periods, and so have the moments of the simulation.",
-    )
-    result.numbers = {
-        "times": data.times,
-        "rse": {f"{c}, {n}": np.stack([p["rse"] for p in v]) for (c, n), v in parts.items()},
+    return {
+        "forecast": (
+            figures.encodings(data.truth[:, 0], first, data.times, length),
+            "Simulation, forecasts with and without positional encoding, their differences and "
+            "errors.",
+        ),
+        "moments": (
+            figures.raw_moments(moments(data.truth)[:, 0], averaged, length),
+            f"First three raw moments over time at each place, averaged over {scale.forced} models. "
+            "The forcing has four periods, and so have the moments of the simulation.",
+        ),
     }
-    told, blind = (mean(over("kept", label)[COLUMNS[0]]) for label in ENCODINGS)
-    result.words = [
-        "The forcing μ cos(2πx/λ) pins a pattern to the grid. A network that is not told where it "
-        "is cannot know of it: the average push is all it can learn, so its forecast drifts off, "
-        "the pattern washes out, and what builds up instead may leave the range of all it has seen.",
-        f"In the later half of the forecast {100 * told:.0f} % of the pattern's amplitude is in "
-        f"place with the encoding, {100 * blind:.0f} % without. More windows help the network that "
-        "is told the position, and hardly the other one.",
-    ]
-    return result
 
 
 STUDY = Study(

@@ -36,14 +36,14 @@ def run(data: Data, scale: Scale, shelf: Shelf) -> Result:
         ]
         for column in COLUMNS
     }
-    curves = {column: np.stack([part["rse"] for part in found]) for column, found in parts.items()}
+    curves = {c: np.stack([part["rse"] for part in models]) for c, models in parts.items()}
     result = Result(settings=[*describe(data.system), ("training", f"{SNAPSHOTS} snapshots")])
     for moment in MOMENTS:
         if moment <= data.times[-1]:
-            at = {column: found[:, data.at(moment)] for column, found in curves.items()}
+            at = {column: curve[:, data.at(moment)] for column, curve in curves.items()}
             result.rows.append(row(STUDY.name, f"RSE at t = {moment:g}", "%", at))
     for key, label in (("valid", "valid time"), ("windows", "windows used")):
-        values = {column: [part[key] for part in found] for column, found in parts.items()}
+        values = {column: [part[key] for part in models] for column, models in parts.items()}
         result.rows.append(row(STUDY.name, label, "", values))
     result.numbers = {"times": data.times, "rse": curves}
     result.figures["forecast"] = (

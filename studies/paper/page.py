@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from onesnap.model.rollout import VALID_RSE
 from onesnap.plots import html as report
 
 from .study import COLUMNS
@@ -19,15 +20,15 @@ def number(value: float | None) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
-def cell(found: Mapping[str, Any] | None) -> str:
+def cell(over_models: Mapping[str, Any] | None) -> str:
     """Mean and range over models; those that diverged are counted, not averaged."""
-    if found is None:
+    if over_models is None:
         return "–"
-    words = number(found["mean"])
-    if found["least"] != found["most"]:
-        words += f" ({number(found['least'])} to {number(found['most'])})"
-    if found["diverged"]:
-        words += f"; {found['diverged']} of {found['models']} diverged"
+    words = number(over_models["mean"])
+    if over_models["least"] != over_models["most"]:
+        words += f" ({number(over_models['least'])} to {number(over_models['most'])})"
+    if over_models["diverged"]:
+        words += f"; {over_models['diverged']} of {over_models['models']} diverged"
     return words
 
 
@@ -45,8 +46,8 @@ def compared(lines: Sequence[Mapping[str, Any]]) -> tuple[tuple[str, ...], list[
     return header, rows
 
 
-def make_page(found: Mapping[str, Mapping[str, Any]], out: Path, overview: bytes | None) -> str:
-    """One section a study, in the order of `found`: name -> content of its numbers.json."""
+def make_page(contents: Mapping[str, Mapping[str, Any]], out: Path, overview: bytes | None) -> str:
+    """One section a study, in the order of `contents`: name -> content of its numbers.json."""
     sections: list[tuple[str, list[str]]] = []
     opening = [
         report.text(
@@ -54,13 +55,13 @@ def make_page(found: Mapping[str, Mapping[str, Any]], out: Path, overview: bytes
             "windows at random until the running averages settle, with sampled noise. “All "
             "windows” is the same network and noise, trained on every window. Numbers are means "
             "over models with different random layers, with their range; RSE is the relative "
-            "squared error in percent, a valid time ends where it passes 25 %."
+            f"squared error in percent, a valid time ends where it passes {VALID_RSE:g} %."
         )
     ]
     if overview is not None:
         opening.append(report.figure(overview, "Published and reproduced, all numbers at a glance."))
     sections.append(("", opening))
-    for name, content in found.items():
+    for name, content in contents.items():
         blocks = [report.text(content["question"])]
         for key, caption in content["figures"].items():
             blocks.append(report.figure((out / name / f"{key}.png").read_bytes(), caption))
@@ -72,7 +73,7 @@ def make_page(found: Mapping[str, Mapping[str, Any]], out: Path, overview: bytes
         if content["settings"]:
             blocks.append(report.table(content["settings"], ("setting", "value")))
         sections.append((content["title"], blocks))
-    quick = any(content["stamp"]["quick"] for content in found.values())
+    quick = any(content["stamp"]["quick"] for content in contents.values())
     lead = "Every table and figure of the paper, made anew by onesnap reproduce."
     if quick:
         lead += " This is a quick run on small grids with few models; its numbers are rough."

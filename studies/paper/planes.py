@@ -7,7 +7,7 @@ import numpy as np
 from onesnap.equations.simulate import simulate
 from onesnap.grid.scaling import spatial_mean
 
-from . import figures
+from . import maps
 from .shelf import Shelf
 from .study import COLUMNS, Data, Result, Scale, Study, describe, follow, mean, row
 
@@ -44,12 +44,11 @@ def run(data: Data, scale: Scale, shelf: Shelf) -> Result:
     index = [data.at(moment) for moment in wanted]
 
     def measure(column: str, seed: int):
-        found = follow(data, column, seed, states=True)
-        states = found.pop("states")
-        found["mean"] = states.mean(axis=(1, 2, 3))
+        part = follow(data, column, seed, states=True)
+        states = part.pop("states")
         if seed == 0:
-            found["states"] = np.stack([_shown(data, states[i]) for i in index if i < len(states)])
-        return found
+            part["states"] = np.stack([_shown(data, states[i]) for i in index if i < len(states)])
+        return part
 
     parts = {
         column: [
@@ -58,16 +57,16 @@ def run(data: Data, scale: Scale, shelf: Shelf) -> Result:
         ]
         for column in COLUMNS
     }
-    curves = {column: np.stack([part["rse"] for part in found]) for column, found in parts.items()}
+    curves = {c: np.stack([part["rse"] for part in models]) for c, models in parts.items()}
     result = Result(settings=[*describe(data.system), ("training", "one pair")])
     for moment, at in zip(wanted[1:], index[1:], strict=True):
-        values = {column: found[:, at] for column, found in curves.items()}
+        values = {column: curve[:, at] for column, curve in curves.items()}
         result.rows.append(row(study.name, f"RSE at t = {moment:g}", "%", values))
-    used = {column: [part["windows"] for part in found] for column, found in parts.items()}
+    used = {column: [part["windows"] for part in models] for column, models in parts.items()}
     result.rows.append(row(study.name, "windows used", "", used))
     result.numbers = {"times": data.times, "rse": curves}
     result.figures["forecast"] = (
-        figures.maps(
+        maps.forecasts(
             np.stack([_shown(data, data.truth[i]) for i in index])[:, 0],
             {column: parts[column][0]["states"][:, 0] for column in COLUMNS},
             {column: parts[column][0]["rse"][index] for column in COLUMNS},
@@ -92,7 +91,7 @@ def _shown(data: Data, state: np.ndarray) -> np.ndarray:
 
 
 def _meaning(data: Data, curves, index) -> str:
-    first = {column: mean(found[:, index[1]]) for column, found in curves.items()}
+    first = {column: mean(curve[:, index[1]]) for column, curve in curves.items()}
     words = (
         f"At the first of these times the mean error is {first[COLUMNS[0]]:.2g} % as published and "
         f"{first[COLUMNS[1]]:.2g} % with all windows. "

@@ -6,17 +6,19 @@ time. Its experiments stop once these averages hardly change, so most windows ar
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
 from onesnap.data.pairs import Pairs, make_pairs
+from onesnap.fit import Training
 from onesnap.model.stepper import Stepper
-from onesnap.network import layer as readout, lstsq
-from onesnap.network.sampler import Cutter, Rows, join
-from onesnap.search.search import make_stepper
+from onesnap.network import lstsq
+from onesnap.network.layer import evaluate
+from onesnap.network.sampler import Rows, Sampler, join
 from onesnap.surrogate import Surrogate
 from onesnap.symmetry.groups import trivial
 
@@ -59,7 +61,9 @@ class Trained:
     change: float
 
 
-def train(settings, before, after, rule: Rule | None = None, *, seed: int = 0) -> Trained:
+def train(
+    settings: Mapping[str, Any], before, after, rule: Rule | None = None, *, seed: int = 0
+) -> Trained:
     """Learn from pairs until the rule stops it; without one from every window, once.
 
     `settings` are those of a Surrogate with sampled noise and normal equations, as in `paper`. The
@@ -73,16 +77,15 @@ def train(settings, before, after, rule: Rule | None = None, *, seed: int = 0) -
             "settings: expected noise_form='sampled' and solver='normal', as published, got "
             f"{model.noise_form!r} and {model.solver!r}; start from onesnap.paper"
         )
-    model.prepare(before, after)
-    pairs, cutter, layer = make_pairs(before, after), model.cutter_, model.layer_
-    images, change, (moments,) = len(cutter.group), 1.0, model.moments_
+    training, pairs = prepare(model, before, after), make_pairs(before, after)
+    sampler, layer, (moments,) = training.parts.sampler, training.parts.layer, training.totals
+    images, change, outputs = len(sampler.group), 1.0, sampler.inputs.outputs
     # The rule looks at targets scaled like the inputs, so that it knows no units.
-    ends = np.asarray(cutter.scaling.low), np.asarray(cutter.scaling.high)
-    low, high = (np.repeat(end, cutter.outputs // len(end)) for end in ends)
-    cross = np.zeros((moments.hidden, cutter.outputs))
-    for rows in cutter.rows(pairs) if rule is None else draw(cutter, pairs, seed):
-        values, _ = readout.evaluate(layer.features, rows[0], rows[1], slopes=False)
-        targets, stopped = rows[2], False
+    low, high = _ends(sampler, outputs)
+    cross = np.zeros((moments.hidden, outputs))
+    for rows in sampler.rows(pairs) if rule is None else random_windows(sampler, pairs, seed):
+        values, _ = evaluate(layer.features, rows.cells, rows.context, slopes=False)
+        targets, stopped = rows.targets, False
         if rule is not None:
             scaled = (targets - low) / (high - low)
             changes = _changes(moments, cross, values, scaled, images)
@@ -96,42 +99,52 @@ def train(settings, before, after, rule: Rule | None = None, *, seed: int = 0) -
         moments = lstsq.update(moments, values, targets)
         if stopped or (rule is not None and moments.rows >= MOST * images):
             break
-    stepper = make_stepper(cutter, layer, layer.solve((moments,), model.plan_.noise), pairs.last)
+    stepper = training.parts.stepper(layer.solve((moments,), model.plan_.noise), pairs.last)
     return Trained(stepper, moments.rows // images, change if rule else np.nan)
 
 
-def draw(cutter: Cutter, pairs: Pairs, seed: int, count: int = DRAWN) -> Iterator[Rows]:
+def prepare(model: Surrogate, before, after) -> Training:
+    """The parts of a model before it has learned anything."""
+    training = model.prepare(before, after).fit_.training
+    assert training is not None  # only a model from a file has none
+    return training
+
+
+def random_windows(sampler: Sampler, pairs: Pairs, seed: int, count: int = DRAWN) -> Iterator[Rows]:
     """Blocks of `count` random windows without end, each with its images below it, with noise."""
     random = np.random.default_rng([seed, 1])
-    identity = trivial(len(cutter.stride), cutter.group.fields)
-    inside = [2 * reach + step for reach, step in zip(cutter.extent, cutter.stride, strict=True)]
+    identity = trivial(len(pairs.space), sampler.group.fields).elements[0]
+    stencil = sampler.inputs.stencil(sampler.group)
     while True:
         owner = np.sort(random.integers(len(pairs), size=count))
         cell = random.integers(pairs.cells, size=count)
-        parts = [
-            cutter.cut(pairs, int(i), cell[owner == i], identity.elements[0])
-            for i in np.unique(owner)
-        ]
+        parts = [sampler.cut(pairs, int(i), cell[owner == i], identity) for i in np.unique(owner)]
         mixed = random.permutation(count)  # windows came sorted by pair
         cells, context, targets = (part[mixed] for part in join(parts))
-        shown = _images(cells, inside, cutter, scaled=True)
-        shown = shown + random.normal(0.0, cutter.noise, shown.shape)
-        yield (
-            shown,
-            np.repeat(context, len(cutter.group), axis=0),
-            _images(targets, cutter.stride, cutter, scaled=False),
+        low, high = _ends(sampler, cells.shape[1])
+        # A sign acts on the field, not on its scaled values.
+        field = _images(cells * (high - low) + low, stencil.on_windows)
+        shown = (field - low) / (high - low)
+        yield Rows(
+            shown + random.normal(0.0, sampler.noise, shown.shape),
+            np.repeat(context, len(sampler.group), axis=0),
+            _images(targets, stencil.on_blocks),
         )
 
 
-def _images(rows: np.ndarray, side: Sequence[int], cutter: Cutter, scaled: bool) -> np.ndarray:
+def _ends(sampler: Sampler, columns: int) -> tuple[np.ndarray, np.ndarray]:
+    """The ends of the range of each of so many columns, which are sorted by channel."""
+    scaling = sampler.inputs.scaling
+    low, high = (
+        np.repeat(end, columns // len(end)) for end in map(np.asarray, (scaling.low, scaling.high))
+    )
+    return low, high
+
+
+def _images(rows: np.ndarray, action: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
     """Every row moved by every element, the images of a row below each other."""
-    group, ends = cutter.group, (np.asarray(cutter.scaling.low), np.asarray(cutter.scaling.high))
-    low, high = (np.repeat(end, rows.shape[1] // len(end)) for end in ends)
-    source, sign = group.on_windows((len(ends[0]), *side))
-    # A sign acts on the field, not on its scaled values.
-    field = rows * (high - low) + low if scaled else rows
-    moved = (field[:, source] * sign).reshape(-1, rows.shape[1])
-    return (moved - low) / (high - low) if scaled else moved
+    source, sign = action
+    return (rows[:, source] * sign).reshape(-1, rows.shape[1])
 
 
 def _changes(moments: lstsq.Moments, cross, values, targets, images: int) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Run studies one after the other, go on where an earlier run ended, and write what they found."""
+"""Run studies one after the other, go on where an earlier run ended, and write the results."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import importlib.metadata
 import io
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -18,14 +18,14 @@ from matplotlib.figure import Figure
 
 from onesnap.data.atomic import write_atomically
 from onesnap.paper import paper
-from onesnap.plots import forecast as plots, html as report
+from onesnap.plots import html as report
+from onesnap.plots.style import png
 
+from ..progress import Progress, silent
 from . import equivariance, figures, inhomogeneous, ks1d, page, planes, settings, symmetries
 from .published import RULES
 from .shelf import Shelf
 from .study import COLUMNS, FULL, Result, Scale, Study
-
-Progress = Callable[[str, int, int], object]
 
 STUDIES: Mapping[str, Study] = MappingProxyType(
     {
@@ -62,7 +62,7 @@ def run(
     *,
     scale: Scale = FULL,
     force: bool = False,
-    progress: Progress | None = None,
+    progress: Progress = silent,
 ) -> dict[str, dict[str, Any]]:
     """Reproduce studies of the paper into `out`: pictures, numbers, and one report.html.
 
@@ -70,7 +70,7 @@ def run(
     interrupted goes on with the model where it stopped. `progress(study, done, total)` counts
     models. Returns the content of each numbers.json, by study.
     """
-    chosen, out, tell = find(names), Path(out), progress or (lambda stage, done, total: None)
+    chosen, out = find(names), Path(out)
     if out.exists() and not out.is_dir():
         raise FileExistsError(f"{out}: expected a folder to write to, got a file")
     stamp = make_stamp(scale)
@@ -79,20 +79,20 @@ def run(
             folder = out / study.name
             before = page.load(folder / "numbers.json")
             if not force and before is not None and before["stamp"] == stamp:
-                tell(study.name, 1, 1)
+                progress(study.name, 1, 1)
                 continue
             _prepare(folder, stamp, force)
             start = time.perf_counter()
-            tell(study.name, 0, 1)
+            progress(study.name, 0, 1)
             shelf = Shelf(
-                folder / "parts", lambda done, of, name=study.name: tell(name, done, of + 1)
+                folder / "parts", lambda done, of, name=study.name: progress(name, done, of + 1)
             )
             result = study.run(study.data(scale), scale, shelf)
             _write(study, result, folder, stamp, time.perf_counter() - start)
-            tell(study.name, shelf.total + 1, shelf.total + 1)
+            progress(study.name, shelf.total + 1, shelf.total + 1)
     finally:
-        found = _report(out, stamp)  # also of a run that is interrupted
-    return found
+        contents = _report(out, stamp)  # also of a run that is interrupted
+    return contents
 
 
 def make_stamp(scale: Scale) -> dict[str, Any]:
@@ -141,7 +141,7 @@ def _write(study: Study, result: Result, folder: Path, stamp, seconds: float) ->
 def _save(drawn: Figure, stem: Path) -> None:
     buffer = io.BytesIO()
     drawn.savefig(buffer, format="pdf", dpi=200, metadata={"CreationDate": None})
-    write_atomically(stem.with_suffix(".png"), plots.png(drawn), force=True)
+    write_atomically(stem.with_suffix(".png"), png(drawn), force=True)
     write_atomically(stem.with_suffix(".pdf"), buffer.getvalue(), force=True)
 
 
@@ -166,13 +166,13 @@ def to_csv(result: Result) -> bytes:
 def _report(out: Path, stamp: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """One page of all studies that are there at this scale; returns their numbers."""
     there = {name: page.load(out / name / "numbers.json") for name in STUDIES}
-    found = {name: c for name, c in there.items() if c is not None and c["stamp"] == stamp}
+    contents = {name: c for name, c in there.items() if c is not None and c["stamp"] == stamp}
     overview = None
-    lines = [(c["title"], line) for c in found.values() for line in c["table"]]
+    lines = [(c["title"], line) for c in contents.values() for line in c["table"]]
     if any(line["published"] != "–" for _, line in lines):
         drawn = figures.overview([(t, n) for t, n in lines if n["published"] != "–"], COLUMNS)
         _save(drawn, out / "overview")
         overview = (out / "overview.png").read_bytes()
-    content = page.make_page(found, out, overview)
+    content = page.make_page(contents, out, overview)
     write_atomically(out / "report.html", content.encode(), force=True)
-    return found
+    return contents

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from onesnap.equations.catalogue import System, systems
 from onesnap.evaluate.metrics import rse, valid_time
-from onesnap.model.rollout import forecast
+from onesnap.model.rollout import VALID_RSE, forecast
 from onesnap.paper import paper
 
 from .published import RULES, Trained, train
@@ -19,7 +19,6 @@ from .shelf import Shelf
 from .targets import published
 
 COLUMNS = ("as published", "all windows")
-THRESHOLD = 25.0  # percent of RSE up to which a forecast is called valid
 
 
 @dataclass(frozen=True)
@@ -71,7 +70,7 @@ class Data:
 
 @dataclass
 class Result:
-    """What a study found: a table, everything else worth keeping, and pictures with captions."""
+    """The result of a study: a table, everything else worth keeping, and pictures with captions."""
 
     rows: list[dict[str, Any]] = field(default_factory=list)
     numbers: dict[str, Any] = field(default_factory=dict)
@@ -104,15 +103,16 @@ def follow(data: Data, column: str, seed: int, states: bool = False, **changes) 
     trained = learn(column, data, seed, **changes)
     dtype = "float64" if data.system.dimension == 1 else "float32"
     start = data.truth[:1] if data.start is None else data.start[None]
-    made = forecast(trained.stepper, start, (len(data.truth) - 1) * data.every, data.every, dtype)[0]
+    steps = (len(data.truth) - 1) * data.every
+    predicted = forecast(trained.stepper, start, steps, data.every, dtype)[0].states
     curve = np.full(len(data.truth), np.nan)
-    curve[: len(made.states)] = rse(made.states, data.truth)
-    found = {
+    curve[: len(predicted)] = rse(predicted, data.truth)
+    part = {
         "rse": curve,
-        "valid": valid_time(made.states, data.truth, data.dt, THRESHOLD),
+        "valid": valid_time(predicted, data.truth, data.dt, VALID_RSE),
         "windows": trained.windows,
     }
-    return found | ({"states": made.states} if states else {})
+    return part | ({"states": predicted} if states else {})
 
 
 def mean(values) -> float:
@@ -127,16 +127,16 @@ def row(study: str, quantity: str, unit: str, values: Mapping[str, Any]) -> dict
         "unit": unit,
         "published": published(study, quantity),
     }
-    for column, found in values.items():
-        found = np.atleast_1d(np.asarray(found, float))
-        fine = found[np.isfinite(found)]
+    for column, of_models in values.items():
+        all_models = np.atleast_1d(np.asarray(of_models, float))
+        fine = all_models[np.isfinite(all_models)]
         some = len(fine) > 0
         line[column] = {
             "mean": float(fine.mean()) if some else None,
             "least": float(fine.min()) if some else None,
             "most": float(fine.max()) if some else None,
-            "models": len(found),
-            "diverged": len(found) - len(fine),
+            "models": len(all_models),
+            "diverged": len(all_models) - len(fine),
         }
     return line
 

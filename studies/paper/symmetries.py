@@ -10,19 +10,20 @@ import numpy as np
 from onesnap.data.pairs import make_pairs
 from onesnap.equations.simulate import simulate
 from onesnap.evaluate.metrics import rse
+from onesnap.grid.boundary import pad
 from onesnap.grid.windows import every
 from onesnap.model.rollout import forecast
 from onesnap.model.stepper import Stepper, average
-from onesnap.network import layer as readout, lstsq
+from onesnap.network import lstsq
+from onesnap.network.layer import evaluate
 from onesnap.paper import paper
-from onesnap.search.search import make_stepper
 from onesnap.surrogate import Surrogate
 from onesnap.symmetry.groups import full
 
-from . import figures
+from . import figures, maps
 from .planes import KS_GAP
-from .published import draw
-from .shelf import Shelf
+from .published import prepare, random_windows
+from .shelf import Arrays, Shelf
 from .study import COLUMNS, Data, Result, Scale, Study, describe, learn, row
 
 # The published experiment had a smaller network and less noise than the table's.
@@ -43,39 +44,18 @@ def make_data(scale: Scale) -> Data:
 def run(data: Data, scale: Scale, shelf: Shelf) -> Result:
     sizes, counts = range(1, len(GROUP) + 1), _counts(scale.counts)
     shelf.expect(scale.layers * (len(sizes) + len(COLUMNS)))
-    curves = np.array(
-        [
-            [
-                shelf.get(
-                    f"training-{size}-{seed}",
-                    lambda size=size, seed=seed: {"rse": _learn_slowly(data, size, seed, counts)},
-                )["rse"]
-                for seed in range(scale.layers)
-            ]
-            for size in sizes
-        ]
-    )  # (symmetries, layer, count)
-    predicted = {
-        column: [
-            shelf.get(
-                f"predicting-{column}-{seed}",
-                lambda column=column, seed=seed: _predict(data, column, seed, seed == 0),
-            )
-            for seed in range(scale.layers)
-        ]
-        for column in COLUMNS
-    }
-    errors = {column: np.stack([p["rse"] for p in found]) for column, found in predicted.items()}
+    curves = _train_all(data, scale, shelf, counts)
+    predicted = _predict_all(data, scale, shelf)
+    errors = {column: np.stack([p["rse"] for p in parts]) for column, parts in predicted.items()}
     settled = np.array([[_settled(counts, curve) for curve in layers] for layers in curves])
     result = Result(settings=describe(data.system, rule="symmetries", **CHANGES))
-    name = STUDY.name
     for size in sizes:
         label = f"windows until settled, {size} symmetr{'y' if size == 1 else 'ies'}"
-        result.rows.append(row(name, label, "", {COLUMNS[0]: settled[size - 1]}))
+        result.rows.append(row(STUDY.name, label, "", {COLUMNS[0]: settled[size - 1]}))
     for size in sizes[1:]:
-        ratios = {column: found[:, size - 1] / found[:, 0] for column, found in errors.items()}
+        ratios = {column: error[:, size - 1] / error[:, 0] for column, error in errors.items()}
         label = f"error predicting with {size}, relative to 1"
-        result.rows.append(row(name, label, "", ratios))
+        result.rows.append(row(STUDY.name, label, "", ratios))
     result.numbers = {
         "windows": counts,
         "rse training with 1 to 8": curves,
@@ -90,13 +70,48 @@ def run(data: Data, scale: Scale, shelf: Shelf) -> Result:
         "elements, relative to that with 1.",
     )
     result.figures["schemes"] = (
-        figures.schemes({key: predicted[COLUMNS[1]][0][key] for key in SCHEME}),
-        "Real windows of the simulation. Left: a window and the block that it becomes, under the "
-        "eight elements; every column is a valid training pair. Right: averaging. The window is "
+        maps.schemes({key: predicted[COLUMNS[1]][0][key] for key in SCHEME}),
+        "Real windows of the simulation. Above: a window and the block that it becomes, under the "
+        "eight elements; every column is a valid training pair. Below: averaging. The window is "
         "moved by each element, the network predicts each, the blocks are moved back and averaged.",
     )
-    left = [100 * (found[:, -1] / found[:, 0]).mean() for found in errors.values()]
-    result.words = [
+    result.words = _meaning(settled, errors)
+    return result
+
+
+def _train_all(data: Data, scale: Scale, shelf: Shelf, counts: np.ndarray) -> np.ndarray:
+    """Errors after each number of windows `(symmetries, layer, count)`."""
+    return np.array(
+        [
+            [
+                shelf.get(
+                    f"training-{size}-{seed}",
+                    lambda size=size, seed=seed: {"rse": _learn_slowly(data, size, seed, counts)},
+                )["rse"]
+                for seed in range(scale.layers)
+            ]
+            for size in range(1, len(GROUP) + 1)
+        ]
+    )
+
+
+def _predict_all(data: Data, scale: Scale, shelf: Shelf) -> dict[str, list[Arrays]]:
+    """What `_predict` gives for each layer of each column."""
+    return {
+        column: [
+            shelf.get(
+                f"predicting-{column}-{seed}",
+                lambda column=column, seed=seed: _predict(data, column, seed, seed == 0),
+            )
+            for seed in range(scale.layers)
+        ]
+        for column in COLUMNS
+    }
+
+
+def _meaning(settled: np.ndarray, errors: dict[str, np.ndarray]) -> list[str]:
+    left = [100 * (error[:, -1] / error[:, 0]).mean() for error in errors.values()]
+    return [
         "As many rows as hidden units are needed before the least squares are determined; there "
         "the error peaks and then settles. A window under eight elements gives eight rows, so fewer "
         f"windows do: {settled[-1].mean():.0f} instead of {settled[0].mean():.0f}.",
@@ -105,7 +120,6 @@ def run(data: Data, scale: Scale, shelf: Shelf) -> Result:
         "windows, at eight times the cost. What averaging removes is chance; with all windows "
         "less of the error is chance.",
     ]
-    return result
 
 
 def _counts(number: int) -> np.ndarray:
@@ -113,23 +127,24 @@ def _counts(number: int) -> np.ndarray:
 
 
 def _one_step(stepper: Stepper, data: Data) -> float:
-    made = forecast(stepper, data.truth[:1], 1)[0].states
-    return float(rse(made, data.truth)[-1]) if len(made) > 1 else np.nan
+    states = forecast(stepper, data.truth[:1], 1)[0].states
+    return float(rse(states, data.truth)[-1]) if len(states) > 1 else np.nan
 
 
 def _learn_slowly(data: Data, size: int, seed: int, counts: np.ndarray) -> np.ndarray:
     """The error of a step after each number of windows, shown under the first `size` elements."""
     settings = {**paper["ks-2d"], **CHANGES, "symmetry": GROUP.subset(size), "seed": seed}
-    model = Surrogate(**settings).prepare(data.before, data.after)
-    pairs, layer = make_pairs(data.before, data.after), model.layer_
-    cells, context, targets = next(draw(model.cutter_, pairs, seed, count=int(counts[-1])))
-    (moments,), errors, done = model.moments_, [], 0
+    training = prepare(Surrogate(**settings), data.before, data.after)
+    parts, layer, (moments,) = training.parts, training.parts.layer, training.totals
+    pairs = make_pairs(data.before, data.after)
+    rows = next(random_windows(parts.sampler, pairs, seed, count=int(counts[-1])))
+    errors, done = [], 0
     for count in counts * size:
-        part = slice(done, count)
-        values, _ = readout.evaluate(layer.features, cells[part], context[part], slopes=False)
-        moments, done = lstsq.update(moments, values, targets[part]), count
-        weights = layer.solve((moments,), model.plan_.noise)
-        errors.append(_one_step(make_stepper(model.cutter_, layer, weights, pairs), data))
+        cells, context, targets = (each[done:count] for each in rows)
+        values, _ = evaluate(layer.features, cells, context, slopes=False)
+        moments, done = lstsq.update(moments, values, targets), count
+        readout = layer.solve((moments,), settings["noise"])
+        errors.append(_one_step(parts.stepper(readout, pairs), data))
     return np.array(errors)
 
 
@@ -147,23 +162,25 @@ def _predict(data: Data, column: str, seed: int, scheme: bool) -> dict[str, Any]
     """Errors of predictions with 1 to 8 elements of a model that was trained without symmetry."""
     stepper = learn(column, data, seed, rule="symmetries", **CHANGES).stepper
     steppers = [stepper] + [average(stepper, GROUP.subset(k)) for k in range(2, len(GROUP) + 1)]
-    found: dict[str, Any] = {"rse": [_one_step(each, data) for each in steppers]}
-    return found | (_scheme(data, stepper) if scheme else {})
+    errors = {"rse": [_one_step(each, data) for each in steppers]}
+    return errors | (_scheme(data, stepper) if scheme else {})
 
 
 def _scheme(data: Data, stepper: Stepper) -> dict[str, np.ndarray]:
     """One window on its way through the group and back, for the drawing."""
-    scaling = stepper.scaling
-    field, mean = scaling.centre(data.truth[0])
-    inputs = every(scaling.shrink(field), stepper.extent, stepper.stride)
-    outputs = every(data.truth[1] - mean, (0, 0), stepper.stride)
+    field, mean = stepper.scaling.centre(data.truth[0])
+    extent, stride, network = stepper.inputs.extent, stepper.inputs.stride, stepper.network
+    padded, _ = stepper.inputs.read(field, mean, (1, 1))
+    inputs = every(padded, extent, stride)
+    after = pad(data.truth[1] - mean, (0, 0), more=[step - 1 for step in stride])
+    outputs = every(after, (0, 0), stride)
     # The window with the most contrast shows best how it is moved.
     place = np.unravel_index(inputs.std(axis=(2, 3, 4)).argmax(), inputs.shape[:2])
     window, truth = inputs[place], outputs[place]
     moved = [GROUP.act(element, window) for element in GROUP.elements]
     with jax.enable_x64(True):
         flat = np.stack([each.ravel() for each in moved])
-        answers = np.asarray(stepper.features(flat, np.zeros((len(flat), 0))) @ stepper.readout)
+        answers = np.asarray(network.features(flat, np.zeros((len(flat), 0))) @ network.readout)
     answers = answers.reshape(-1, *truth.shape)
     back = [
         GROUP.act(element.inverse(), each)

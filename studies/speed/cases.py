@@ -18,14 +18,14 @@ import numpy as np
 
 from onesnap.equations.catalogue import systems
 from onesnap.grid.scaling import Scaling
-from onesnap.grid.windows import window_sides
 from onesnap.model.stepper import Stepper
+from onesnap.network.assemble import make_network
 from onesnap.network.context import Context
 from onesnap.network.equivariance import images
+from onesnap.network.features import draw_features
+from onesnap.network.inputs import Inputs
 from onesnap.symmetry.orbits import project
-from onesnap.symmetry.parity import adapted, make_fold
-
-from ..paper.published import draw
+from onesnap.symmetry.parity import adapted
 
 
 @dataclass(frozen=True)
@@ -74,21 +74,20 @@ class Case:
 
         A symmetric one has units in whole orbits of the system's group, at least as many.
         """
-        around = ((self.extent,) * self.dimension, (self.stride,) * self.dimension)
-        group, sides = systems[self.name].symmetry, window_sides(*around)
-        units = -(-self.hidden // len(group)) if symmetric else self.hidden
-        features = draw(self.cells, 0, units, activation, 0)
+        extent, stride = (self.extent,) * self.dimension, (self.stride,) * self.dimension
         scaling = Scaling(np.array([-1.0]), np.array([1.0]), self.mean, 0.1)
-        features = images(features, scaling, group, *around) if symmetric else features
+        inputs, group = Inputs(scaling, Context(), extent, stride), systems[self.name].symmetry
+        stencil = inputs.stencil(group)
+        units = -(-self.hidden // len(group)) if symmetric else self.hidden
+        features = draw_features(self.cells, 0, units, activation, 0)
+        features = images(features, scaling, stencil) if symmetric else features
         if basis and self.rank is not None:
-            columns = _smooth(sides, self.rank)
-            features = features.reduce(adapted(columns, group, sides) if symmetric else columns)
+            columns = _smooth(stencil.sides, self.rank)
+            features = features.reduce(adapted(columns, stencil) if symmetric else columns)
         random = np.random.default_rng(1)
         readout = random.normal(size=(features.hidden, self.outputs)) * 1e-3
-        fold = None
-        if symmetric:
-            readout, fold = project(readout, group, around[1]), make_fold(features, group, sides)
-        return Stepper(scaling, features, readout, Context(), *around, fold=fold)
+        readout = project(readout, stencil) if symmetric else readout
+        return Stepper(inputs, make_network(features, readout, stencil, orbits=symmetric))
 
     def solver(self) -> Callable:
         """One ETDRK4 step of the same `dt` on the same grid."""
@@ -123,9 +122,9 @@ CUBE = Case("ks-3d", 128, 3, extent=2, hidden=200, rank=56)
 
 def obvious_jax(case: Case) -> tuple[Callable, Any]:
     """The paper's step with JAX's own patches and softplus, float64; and a state."""
-    stepper = case.stepper(basis=False, activation="softplus")
-    weights, bias = jnp.asarray(stepper.features.weights), jnp.asarray(stepper.features.bias)
-    readout, axes = jnp.asarray(stepper.readout), case.dimension
+    network = case.stepper(basis=False, activation="softplus").network
+    features, axes = network.features, case.dimension
+    weights, bias, readout = map(jnp.asarray, (features.weights, features.bias, network.readout))
     side, count = 2 * case.extent + case.stride, case.points // case.stride
 
     @jax.jit
@@ -149,11 +148,9 @@ def obvious_torch(case: Case) -> tuple[Callable, Any] | None:
         import torch  # pyright: ignore[reportMissingImports]
     except ImportError:
         return None
-    stepper = case.stepper(basis=False, activation="softplus")
-    features = stepper.features
-    weights, bias, readout = map(
-        torch.from_numpy, (np.asarray(features.weights), np.asarray(features.bias), stepper.readout)
-    )
+    network = case.stepper(basis=False, activation="softplus").network
+    arrays = network.features.weights, network.features.bias, network.readout
+    weights, bias, readout = (torch.from_numpy(np.asarray(array)) for array in arrays)
     side, count, axes = 2 * case.extent + case.stride, case.points // case.stride, case.dimension
 
     @torch.no_grad()

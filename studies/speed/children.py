@@ -1,6 +1,6 @@
 """Tasks that run in a process of their own: time and peak memory on one grid.
 
-python -m onesnap.bench.children grid '{"points": 256, "dtype": "float32"}'
+python -m studies.speed.children grid '{"points": 256, "dtype": "float32"}'
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def grid(
     from .timing import cast, peak_memory, repeated
 
     rank = min(48 if dimension == 3 else 36, hidden)
-    case = Case("ks-2d", points, dimension, extent, hidden, rank, mean="remove")
+    case = Case(f"ks-{dimension}d", points, dimension, extent, hidden, rank, mean="remove")
     with jax.enable_x64(dtype == "float64"):
         stepper = cast(case.stepper(), dtype)
         before = peak_memory()

@@ -12,11 +12,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from onesnap.cli.data import Bars
 from onesnap.data.atomic import write_atomically
 from onesnap.plots.html import to_json
 from onesnap.plots.style import png
 
+from ..progress import Bars
 from . import pareto, pictures, speed, tables
 
 
@@ -45,14 +45,14 @@ def register(app: typer.Typer, bars: Bars) -> None:
         folder = out or Path("out") / kind.value
         with bars() as tell:
             if kind is Kind.speed:
-                found = speed.run(speed.QUICK if quick else speed.FULL, tell)
-                shown = tables.speed_tables(found)
-                drawn = {"steps": pictures.steps(found), "growth": pictures.growth(found)}
+                results = speed.run(speed.QUICK if quick else speed.FULL, tell)
+                shown = tables.speed_tables(results)
+                drawn = {"steps": pictures.steps(results), "growth": pictures.growth(results)}
             else:
-                found = pareto.run(pareto.QUICK if quick else pareto.FULL, tell)
-                shown = tables.pareto_tables(found)
-                drawn = {name: pictures.contest(name, one) for name, one in found.items()}
-        write_atomically(folder / f"{kind.value}.json", to_json(found), force=True)
+                results = pareto.run(pareto.QUICK if quick else pareto.FULL, tell)
+                shown = tables.pareto_tables(results)
+                drawn = {name: pictures.contest(name, one) for name, one in results.items()}
+        write_atomically(folder / f"{kind.value}.json", to_json(results), force=True)
         for name, figure in drawn.items():
             write_atomically(folder / f"{name}.png", png(figure), force=True)
         for title, (header, rows) in shown.items():

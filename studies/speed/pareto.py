@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import exponax
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -25,9 +24,8 @@ from onesnap.evaluate.metrics import rse, valid_time
 from onesnap.model.stepper import Stepper
 from onesnap.surrogate import Surrogate
 
+from ..progress import Progress, silent
 from .timing import DTYPES, best, cast
-
-Progress = Callable[[str, int, int], object]
 
 
 @dataclass(frozen=True)
@@ -59,26 +57,25 @@ FULL = (
 QUICK = (Contest("ks-1d", 0.4, 0.8, (2,), (7,), (20,), (2,), (1,), dtypes=DTYPES[:1]),)
 
 
-def run(contests=FULL, progress: Progress | None = None) -> dict[str, Any]:
+def run(contests: Sequence[Contest] = FULL, progress: Progress = silent) -> dict[str, Any]:
     """Points of every system: what, cost in seconds a time unit, error, valid time."""
-    tell = progress or (lambda stage, done, total: None)
-    found: dict[str, Any] = {}
+    results: dict[str, Any] = {}
     for contest in contests:
-        tell(contest.name, 0, 1)
+        progress(contest.name, 0, 1)
         system = systems[contest.name]
         # Of the truth, such that every step that is tried gets there.
         every = math.lcm(*contest.strides, *(int(f) for f in contest.larger if f >= 1))
         steps = round(contest.end / system.dt / every)
         truth = simulate(system, steps=steps, every=every, seed=1)
-        found[contest.name] = {"horizon": contest.horizon, "end": contest.end, "points": []}
+        results[contest.name] = {"horizon": contest.horizon, "end": contest.end, "points": []}
         jobs = [*_surrogates(contest, system), *_solvers(contest, system)]
         for done, job in enumerate(jobs):
-            tell(contest.name, done, len(jobs))
+            progress(contest.name, done, len(jobs))
             for dtype in contest.dtypes:
                 point = _judge(job, dtype, truth, every * system.dt, contest)
-                found[contest.name]["points"].append(point)
-        tell(contest.name, len(jobs), len(jobs))
-    return found
+                results[contest.name]["points"].append(point)
+        progress(contest.name, len(jobs), len(jobs))
+    return results
 
 
 @dataclass(frozen=True)
@@ -131,6 +128,8 @@ def _solvers(contest: Contest, system: System) -> Iterator[Job]:
 
 def _judge(job: Job, dtype: str, truth: np.ndarray, spacing: float, contest: Contest) -> dict:
     """Cost, error at the horizon and valid time of one way."""
+    import exponax  # here, because every command loads this module and few need it
+
     between, kept = round(spacing / job.dt), len(truth) - 1
     at = round(contest.horizon / spacing)
     with jax.enable_x64(dtype == "float64"):

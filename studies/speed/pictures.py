@@ -7,28 +7,30 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from onesnap.model.rollout import VALID_RSE
 from onesnap.plots.style import DASHED, FAINT, INK, LINES, SMALL, set_title, tidy
 
+from .goals import memory_limit
 from .pareto import front
 
 LEGEND: dict[str, Any] = {"fontsize": SMALL, "frameon": False, "labelcolor": INK}
 COLOURS = {"surrogate": LINES[0], "solver": LINES[1]}
 
 
-def growth(found: dict[str, Any]) -> Figure:
+def growth(results: dict[str, Any]) -> Figure:
     """Time a cell and memory over the grid, time over hidden units and over the batch."""
     figure = Figure(figsize=(9.2, 6.4), layout="constrained")
     (per_cell, memory), (hidden, batch) = figure.subplots(2, 2)
     for dtype, colour in zip(("float32", "float64"), LINES, strict=False):
-        lines = [line for line in found["growth"]["cells"] if line["dtype"] == dtype]
+        lines = [line for line in results["growth"]["cells"] if line["dtype"] == dtype]
         points = [line["points"] for line in lines]
         each = [1e9 * line["seconds"] / line["cells"] for line in lines]
         per_cell.plot(points, each, "o-", color=colour, label=dtype)
         memory.plot(points, [line["memory"] / 1e6 for line in lines], "o-", color=colour)
-        goal = [(12 * line["field"]) / 1e6 + 200 for line in lines]
-        memory.plot(points, goal, color=colour, linestyle=DASHED, linewidth=1)
+        limit = [memory_limit(line["field"]) for line in lines]
+        memory.plot(points, limit, color=colour, linestyle=DASHED, linewidth=1)
     for axes, key in ((hidden, "hidden"), (batch, "batch")):
-        lines = found["growth"][key]
+        lines = results["growth"][key]
         axes.plot([x[key] for x in lines], [1e3 * x["seconds"] for x in lines], "o-", color=LINES[0])
         axes.set(xlabel="hidden units" if key == "hidden" else "states at once", ylabel="ms a step")
     per_cell.set(xlabel="points an axis", ylabel="ns a cell and step")
@@ -43,15 +45,15 @@ def growth(found: dict[str, Any]) -> Figure:
     return figure
 
 
-def steps(found: dict[str, Any]) -> Figure:
+def steps(results: dict[str, Any]) -> Figure:
     """Where the time of a step goes, in units of its two products at peak."""
-    cases = list(found["steps"])
+    cases = list(results["steps"])
     figure = Figure(figsize=(9.2, 3.6), layout="constrained")
     for axes, name in zip(figure.subplots(1, len(cases), squeeze=False)[0], cases, strict=True):
         tidy(axes)
         labels, values = [], []
-        for dtype, one in found["steps"][name].items():
-            limit = one["operations"] / found["peak"][dtype]["best"]
+        for dtype, one in results["steps"][name].items():
+            limit = one["operations"] / results["peak"][dtype]["best"]
             for key in ("plain", "basis", "solver", "obvious jax", "obvious torch"):
                 if key in one:
                     labels.append(f"{key}, {dtype[-2:]} bit")
@@ -87,7 +89,7 @@ def contest(name: str, one: dict[str, Any]) -> Figure:
     left, right = figure.axes
     left.set_yscale("log")
     left.set_ylim(top=1e3)
-    left.axhline(25, color=FAINT, linewidth=1, linestyle=DASHED)
+    left.axhline(VALID_RSE, color=FAINT, linewidth=1, linestyle=DASHED)
     left.set_ylabel(f"RSE in % at t = {one['horizon']:g}", color=INK)
     right.set_ylabel(f"valid time (at most {one['end']:g})", color=INK)
     left.legend(**LEGEND)

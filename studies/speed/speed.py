@@ -1,6 +1,6 @@
 """Speed against the limit of the machine: every part in one run, because machines differ.
 
-`run` returns plain numbers, seconds and bytes; `bars` turns them into verdicts.
+`run` returns plain numbers, seconds and bytes; `goals` turns them into verdicts.
 """
 
 from __future__ import annotations
@@ -19,16 +19,15 @@ import numpy as np
 
 from onesnap.equations.catalogue import systems
 from onesnap.model.rollout import trajectory
-from onesnap.model.stepper import windows_at_once
+from onesnap.network.assemble import Network
 from onesnap.network.features import ACTIVATIONS
 from onesnap.surrogate import Surrogate
 from onesnap.symmetry.groups import full
 
+from ..progress import Progress, silent
 from .cases import CUBE, PAPER, SMALL, Case, obvious_jax, obvious_torch
 from .children import TASKS
 from .timing import DTYPES, best, cast, child, machine, peak, repeated
-
-Progress = Callable[[str, int, int], object]
 
 
 @dataclass(frozen=True)
@@ -59,78 +58,77 @@ QUICK = Sizes(
 )  # fmt: skip
 
 
-def run(sizes: Sizes = FULL, progress: Progress | None = None) -> dict[str, Any]:
+def run(sizes: Sizes = FULL, progress: Progress = silent) -> dict[str, Any]:
     """Every measurement, one after the other."""
-    tell = progress or (lambda stage, done, total: None)
-    found: dict[str, Any] = {"machine": machine(), "sizes": "full" if sizes is FULL else "quick"}
-    found["peak"] = {}
+    results: dict[str, Any] = {"machine": machine(), "peak": {}}
+    results["sizes"] = "full" if sizes is FULL else "quick"
     for place, dtype in enumerate(sizes.dtypes):
-        tell("peak", place, len(sizes.dtypes))
+        progress("peak", place, len(sizes.dtypes))
         with jax.enable_x64(dtype == "float64"):
-            found["peak"][dtype] = peak(dtype, sizes.products, 2 * sizes.seconds)
-    tell("peak", len(sizes.dtypes), len(sizes.dtypes))
+            results["peak"][dtype] = peak(dtype, sizes.products, 2 * sizes.seconds)
+    progress("peak", len(sizes.dtypes), len(sizes.dtypes))
     for name, part in PARTS.items():
-        tell(name, 0, 1)
-        found[name] = part(sizes, lambda done, total, name=name: tell(name, done, total))
-        tell(name, 1, 1)
-    return found
+        progress(name, 0, 1)
+        results[name] = part(sizes, lambda done, total, name=name: progress(name, done, total))
+        progress(name, 1, 1)
+    return results
 
 
 def steps(sizes: Sizes, tell) -> dict[str, Any]:
     """Our step and its parts, the solver's, and the paper's method the obvious way."""
-    found: dict[str, Any] = {}
+    measured: dict[str, Any] = {}
     jobs = [(case, dtype) for case in sizes.cases for dtype in sizes.dtypes]
     for place, (case, dtype) in enumerate(jobs):
         tell(place, len(jobs))
         with jax.enable_x64(dtype == "float64"):
-            found.setdefault(case.name, {})[dtype] = _steps(case, dtype, sizes)
-    return found
+            measured.setdefault(case.name, {})[dtype] = _steps(case, dtype, sizes)
+    return measured
 
 
 def _steps(case: Case, dtype: str, sizes: Sizes) -> dict[str, Any]:
     count, seconds = max(2, 2000 // max(1, case.windows // 8)), sizes.seconds
     state = jnp.asarray(case.state(dtype))
-    found: dict[str, Any] = {"operations": case.operations, "cells": state.size}
+    measured: dict[str, Any] = {"operations": case.operations, "cells": state.size}
     for name in ("plain", "basis", "symmetric"):
         if name == "basis" and case.rank is None:
             continue
-        made = case.stepper(basis=name != "plain", symmetric=name == "symmetric")
-        stepper = cast(made, dtype)
-        found[name] = repeated(stepper, state, count, seconds)
+        stepper = case.stepper(basis=name != "plain", symmetric=name == "symmetric")
+        stepper = cast(stepper, dtype)
+        measured[name] = repeated(stepper, state, count, seconds)
         if not sizes.parts:
             continue
         rollout = jax.jit(lambda u, stepper=stepper: trajectory(stepper, u, 1, count)[0])
-        found[f"{name}, with status"] = best(partial(rollout, state), seconds) / count
+        measured[f"{name}, with status"] = best(partial(rollout, state), seconds) / count
         if name == "symmetric":
             continue  # its products are smaller, and no function of JAX has them
         for part, activation in (("products", "linear"), ("and activation", "squareplus")):
             z = jnp.asarray(np.random.default_rng(0).random((case.windows, case.cells)), dtype)
-            core = _core(stepper, ACTIVATIONS[activation])
-            found[f"{name}, {part}"] = repeated(core, z, count, seconds)
+            core = _core(stepper.network, ACTIVATIONS[activation])
+            measured[f"{name}, {part}"] = repeated(core, z, count, seconds)
     with jax.enable_x64(dtype == "float64"):
-        found["solver"] = repeated(case.solver(), 0.1 * state, count, seconds)
+        measured["solver"] = repeated(case.solver(), 0.1 * state, count, seconds)
     if dtype == "float64":
         step, start = obvious_jax(case)
-        found["obvious jax"] = best(lambda: step(start), seconds)
+        measured["obvious jax"] = best(lambda: step(start), seconds)
         if (torch := obvious_torch(case)) is not None:
-            found["obvious torch"] = best(lambda: torch[0](torch[1]), seconds)
-    return found
+            measured["obvious torch"] = best(lambda: torch[0](torch[1]), seconds)
+    return measured
 
 
-def _core(stepper, activation) -> Callable:
+def _core(network: Network, activation: Callable) -> Callable:
     """The two products and what is between them, on windows that are cut already."""
 
     def block(cells):
-        arguments = stepper.features.arguments(cells, cells[:, :0])
-        return jnp.max(activation(arguments) @ stepper.readout)
+        arguments = network.features.arguments(cells, cells[:, :0])
+        return jnp.max(activation(arguments) @ network.readout)
 
     def core(windows):
-        most = windows_at_once(stepper, windows.dtype.itemsize)
+        most = network.windows_at_once(windows.dtype.itemsize)
         count = max(1, -(-len(windows) // most))
         while len(windows) % count:
             count += 1
-        found = jax.lax.map(block, windows.reshape(count, -1, windows.shape[-1]))
-        return windows.at[0, 0].set(jnp.max(found))  # so that every turn needs the one before
+        largest = jax.lax.map(block, windows.reshape(count, -1, windows.shape[-1]))
+        return windows.at[0, 0].set(jnp.max(largest))  # so that every turn needs the one before
 
     return core
 
@@ -146,7 +144,7 @@ def training(sizes: Sizes, tell) -> dict[str, Any]:
         before, after = np.asarray(state)[None], np.asarray(step(state))[None]
     settings = {"extent": case.extent, "stride": case.stride, "hidden": case.hidden, "noise": 1e-4}
     settings |= {"symmetry": None, "context": 0, "mean": "remove", "rank": None}
-    found: dict[str, Any] = {"rows": before[0].size, "columns": case.hidden + case.outputs}
+    measured: dict[str, Any] = {"rows": before[0].size, "columns": case.hidden + case.outputs}
     forms = {
         "symmetric": {"symmetry": full(2)},  # as Surrogate() does it: all images of all windows
         "floor": {},
@@ -155,16 +153,16 @@ def training(sizes: Sizes, tell) -> dict[str, Any]:
     for place, (form, more) in enumerate(forms.items()):
         tell(place, len(forms))
         model = Surrogate(**settings | more)
-        found[form] = best(
-            lambda model=model: model.fit(before, after).stepper_.readout, sizes.seconds
+        measured[form] = best(
+            lambda model=model: model.fit(before, after).stepper_.network.readout, sizes.seconds
         )
-    return found
+    return measured
 
 
 def growth(sizes: Sizes, tell) -> dict[str, Any]:
     """Time and memory as the grid, the hidden units and the batch grow."""
     case = next(case for case in sizes.cases if case.name == "ks-2d")
-    found: dict[str, Any] = {"cells": [], "hidden": [], "batch": []}
+    measured: dict[str, Any] = {"cells": [], "hidden": [], "batch": []}
     jobs = len(sizes.grids) * len(sizes.dtypes) + len(sizes.hidden) + len(sizes.batches)
     done = 0
     for points in sizes.grids:
@@ -172,13 +170,13 @@ def growth(sizes: Sizes, tell) -> dict[str, Any]:
             tell(done, jobs)
             count = max(2, 2**18 // points**2)
             asked = {"points": points, "dtype": dtype, "hidden": case.hidden, "steps": count}
-            found["cells"].append({**asked, "cells": points**2, **_grid(asked, sizes)})
+            measured["cells"].append({**asked, "cells": points**2, **_grid(asked, sizes)})
             done += 1
     for hidden in sizes.hidden:
         tell(done, jobs)
         wide = replace(case, hidden=hidden)
         stepper, state = wide.stepper(), jnp.asarray(wide.state("float32"))
-        found["hidden"].append(
+        measured["hidden"].append(
             {"hidden": hidden, "seconds": repeated(stepper, state, 10, sizes.seconds)}
         )
         done += 1
@@ -187,16 +185,16 @@ def growth(sizes: Sizes, tell) -> dict[str, Any]:
         tell(done, jobs)
         stepper = jax.vmap(line.stepper())
         states = jnp.asarray(np.stack([line.state("float32", seed) for seed in range(batch)]))
-        found["batch"].append(
+        measured["batch"].append(
             {"batch": batch, "seconds": repeated(stepper, states, 200, sizes.seconds)}
         )
         done += 1
-    return found
+    return measured
 
 
 def starting(sizes: Sizes, tell) -> dict[str, Any]:
     """Compilation of a forecast at each paper size, and importing."""
-    found: dict[str, Any] = {"compile": {}}
+    measured: dict[str, Any] = {"compile": {}}
     jobs = [(case, dtype) for case in sizes.cases for dtype in sizes.dtypes]
     for place, (case, dtype) in enumerate(jobs):
         tell(place, len(jobs))
@@ -204,14 +202,14 @@ def starting(sizes: Sizes, tell) -> dict[str, Any]:
             stepper, state = case.stepper(), jnp.asarray(case.state(dtype))
             begun = time.perf_counter()
             jax.jit(lambda stepper, u: trajectory(stepper, u, 100)).lower(stepper, state).compile()
-            found["compile"].setdefault(case.name, {})[dtype] = time.perf_counter() - begun
+            measured["compile"].setdefault(case.name, {})[dtype] = time.perf_counter() - begun
     if not sizes.apart:
-        return found
+        return measured
     code = "import time; t = time.perf_counter(); import onesnap; print(time.perf_counter() - t)"
     command = [sys.executable, "-c", code]
     times = [float(subprocess.check_output(command)) for _ in range(3)]
-    found["import"] = min(times)
-    return found
+    measured["import"] = min(times)
+    return measured
 
 
 def cube(sizes: Sizes, tell) -> dict[str, Any]:
@@ -228,7 +226,7 @@ def _grid(asked: dict[str, Any], sizes: Sizes) -> dict[str, Any]:
 def gradient(sizes: Sizes, tell) -> dict[str, Any]:
     """A gradient through many steps of a line, against the steps alone."""
     case = next(case for case in sizes.cases if case.dimension == 1)
-    found: dict[str, Any] = {"steps": sizes.gradient_steps}
+    measured: dict[str, Any] = {"steps": sizes.gradient_steps}
     for dtype in sizes.dtypes:
         with jax.enable_x64(dtype == "float64"):
             stepper = cast(case.stepper(), dtype)
@@ -238,12 +236,12 @@ def gradient(sizes: Sizes, tell) -> dict[str, Any]:
                 return jnp.sum(trajectory(stepper, u, sizes.gradient_steps)[0][-1] ** 2)
 
             forward, backward = jax.jit(loss), jax.jit(jax.grad(loss))
-            found[dtype] = {
+            measured[dtype] = {
                 "forward": best(partial(forward, state), sizes.seconds),
                 "gradient": best(partial(backward, state), sizes.seconds),
                 "memory": _temporary(backward, state),
             }
-    return found
+    return measured
 
 
 def _temporary(function: Any, state) -> int:

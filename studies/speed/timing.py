@@ -1,4 +1,4 @@
-"""How long things take: best of several, the peak of the machine, children with their memory."""
+"""Measuring time: best of several, the peak of the machine, children with their memory."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def repeated(step: Callable, state, count: int, seconds: float = 1.0) -> float:
 
 def peak(dtype: str, sizes=(512, 1024, 2048), seconds: float = 1.0) -> dict[str, float]:
     """Floating-point operations a second of square matrix products, through XLA and through BLAS."""
-    found = {"xla": 0.0, "blas": 0.0}
+    rates = {"xla": 0.0, "blas": 0.0}
     multiply = jax.jit(jnp.matmul)
     for size in sizes:
         plain = np.random.default_rng(0).normal(size=(size, size)).astype(dtype)
@@ -57,8 +57,8 @@ def peak(dtype: str, sizes=(512, 1024, 2048), seconds: float = 1.0) -> dict[str,
             ("blas", lambda plain=plain: plain @ plain),
         ):
             rate = 2 * size**3 / best(call, seconds / len(sizes))
-            found[way] = max(found[way], rate)
-    return {**found, "best": max(found.values())}
+            rates[way] = max(rates[way], rate)
+    return {**rates, "best": max(rates.values())}
 
 
 def machine() -> dict[str, Any]:
@@ -85,8 +85,8 @@ def peak_memory() -> float:
 
 
 def child(task: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Run a task of `onesnap.bench.children` in a process of its own, whose peak is its own."""
-    command = [sys.executable, "-m", "onesnap.bench.children", task, json.dumps(dict(options))]
+    """Run a task of `children` in a process of its own, whose peak is its own."""
+    command = [sys.executable, "-m", f"{__package__}.children", task, json.dumps(dict(options))]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     if result.returncode:
         raise RuntimeError(f"{task}: the child process failed:\n{result.stderr[-2000:]}")

@@ -1,6 +1,6 @@
 """Damaged files by the thousand: how often they are refused, and whether anything ever breaks.
 
-    python benchmarks/damage.py [models] [files of each format]
+    python -m studies.accuracy.damage [models] [files of each format]
 
 Each file is cut, or has one to three bits flipped, and is then opened in a worker process, so that
 a crash or a hang of a library is counted and not suffered. "values" counts files that were read
@@ -8,6 +8,9 @@ with other values, "form" those with another shape, name, step or boundary: form
 checksums cannot notice that.
 """
 
+from __future__ import annotations
+
+import importlib
 import json
 import os
 import select
@@ -16,17 +19,16 @@ import sys
 import tempfile
 import warnings
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 
 import onesnap as snap
-from studies.speed.timing import peak_memory
 
-HOME = Path(__file__).parents[1]
-sys.path.insert(0, str(HOME / "tests"))
+from ..speed.timing import peak_memory
+from .output import REPOSITORY
 
-import makers  # noqa: E402
-
+CELLS = 12  # of the states that the model file is made from
 PATIENCE = 30  # seconds for one file
 MEMORY = 2**30  # bytes a worker may use beyond what it starts with
 
@@ -41,19 +43,37 @@ def damaged(content: bytes, random: np.random.Generator) -> bytes:
     return bytes(changed)
 
 
-def describe(path: Path, name: str):
+def file_makers() -> ModuleType:
+    """What makes a small file of every format: a part of the tests of the repository."""
+    folder = REPOSITORY / "tests"
+    if not (folder / "makers.py").exists():
+        raise SystemExit(f"damage: expected the repository's tests beside studies, none in {folder}")
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
+    return importlib.import_module("makers")
+
+
+def make_model(path: Path) -> None:
+    """A small model file."""
+    states = np.random.default_rng(0).normal(size=(3, 1, CELLS))
+    settings = {"extent": 1, "stride": 2, "hidden": 5, "noise": 1e-3, "symmetry": None, "context": 0}
+    snap.Surrogate(**settings, mean="keep", rank=None).fit(*snap.pairs(states)).save(path)
+
+
+def describe(path: Path, name: str) -> tuple[str, np.ndarray]:
     """What the reader makes of a file: its form, and its values."""
     if name == "model":
         model = snap.load(path)
-        return repr(model), model.predict(np.zeros((1, 12)))
-    found = snap.open(path, **makers.OPTIONS.get(name, {}))
-    form = repr([found.names, found.shape, found.dx, found.dt, found.boundary, found.parameters])
-    count = range(min(3, len(found.trajectories)))
-    return form, np.concatenate([found.states(i, 0, 8) for i in count])
+        return repr(model), model.predict(np.zeros((1, CELLS)))
+    data = snap.open(path, **file_makers().OPTIONS.get(name, {}))
+    form = repr([data.names, data.shape, data.dx, data.dt, data.boundary, data.parameters])
+    count = range(min(3, len(data.trajectories)))
+    return form, np.concatenate([data.states(i, 0, 8) for i in count])
 
 
 def work(folder: Path, name: str, first: int, last: int) -> None:
-    """Print one outcome a line."""
+    """Damage, open, and print one outcome a line."""
+    warnings.simplefilter("ignore")
     whole, path = folder / name, folder / f"damaged-{name}"
     form, values = describe(whole, name)
     files = sorted(p for p in whole.rglob("*") if p.is_file()) if whole.is_dir() else [whole]
@@ -84,7 +104,8 @@ def supervise(folder: Path, name: str, total: int) -> dict[str, int]:
     counts: dict[str, int] = {}
     seed, start, peak = 0, None, 0
     while seed < total:
-        command = [sys.executable, __file__, "--work", str(folder), name, str(seed), str(total)]
+        module = f"{__package__}.damage"
+        command = [sys.executable, "-m", module, "--work", str(folder), name, str(seed), str(total)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as worker:
             assert worker.stdout
             while seed < total:
@@ -106,12 +127,12 @@ def supervise(folder: Path, name: str, total: int) -> dict[str, int]:
 
 
 def main(models: int = 2000, files: int = 500) -> None:
-    warnings.simplefilter("ignore")
+    makers = file_makers()
     kinds = ["refused", "same", "values", "form", "leaked", "crashed", "hung", "huge"]
     print("| file | " + " | ".join(kinds) + " |\n|---" + "|---" * len(kinds) + "|")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        (folder / "model").write_bytes((HOME / "tests/data/golden.safetensors").read_bytes())
+        make_model(folder / "model")
         for file, make in makers.FILES.items():
             make(folder / file)
         for file in ("model", *makers.FILES):

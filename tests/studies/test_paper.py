@@ -2,21 +2,21 @@
 
 import csv
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 import onesnap
-from onesnap.cli import app as cli
-from studies import paper as reproduce
+from onesnap.cli import app
+from onesnap.symmetry import full
+from studies import paper
+from studies.accuracy import paper as goals
+from studies.paper import equivariance, inhomogeneous, ks1d, page, settings, study, symmetries
 from studies.paper.published import RULES, Rule
-from studies.paper import equivariance, inhomogeneous, ks1d, settings, study, symmetries
 from studies.paper.targets import PUBLISHED, published
-from onesnap.symmetry.groups import full
 
-TINY = reproduce.Scale(
+TINY = paper.Scale(
     models=2,
     forced=1,
     layers=1,
@@ -24,7 +24,6 @@ TINY = reproduce.Scale(
     counts=3,
     points=(("ks-1d", 64), ("ks-1d-inhomogeneous", 128), ("ks-2d", 32), ("ch-2d", 32)),
 )
-REFERENCE = Path(__file__).parents[2] / "shared" / "data"
 
 
 @pytest.fixture(autouse=True)
@@ -42,22 +41,22 @@ def _small_networks(request, monkeypatch):
 
 def test_every_study_writes_its_files_and_the_page_shows_them(tmp_path):
     seen = []
-    found = reproduce.run("all", tmp_path, scale=TINY, progress=lambda *news: seen.append(news))
-    assert list(found) == list(reproduce.STUDIES)
-    page = (tmp_path / "report.html").read_text("utf-8")
-    for name, content in found.items():
-        assert content["title"] in page
+    contents = paper.run("all", tmp_path, scale=TINY, progress=lambda *news: seen.append(news))
+    assert list(contents) == list(paper.STUDIES)
+    report = (tmp_path / "report.html").read_text("utf-8")
+    for name, content in contents.items():
+        assert content["title"] in report
         assert (name, *[max(n[2] for n in seen if n[0] == name)] * 2) in seen
         for picture in content["figures"]:
             for ending in (".png", ".pdf"):
                 assert (tmp_path / name / picture).with_suffix(ending).stat().st_size > 1000
         rows = list(csv.reader((tmp_path / name / "numbers.csv").read_text("utf-8").splitlines()))
         assert len(rows) > 1
-    assert page.count("<img") == 1 + sum(len(content["figures"]) for content in found.values())
-    assert "quick run" in page
+    assert report.count("<img") == 1 + sum(len(content["figures"]) for content in contents.values())
+    assert "quick run" in report
     # Every published number stands beside one of ours.
     for name, quantities in PUBLISHED.items():
-        lines = {line["quantity"]: line for line in found[name]["table"]}
+        lines = {line["quantity"]: line for line in contents[name]["table"]}
         for quantity in quantities:
             if quantity not in lines:  # beyond the horizon, or the elements, of this scale
                 assert name in ("ks-1d", "symmetries")
@@ -69,11 +68,11 @@ def test_what_is_done_is_skipped_unless_forced(tmp_path, monkeypatch):
     calls = []
     follow = ks1d.follow
     monkeypatch.setattr(ks1d, "follow", lambda *a, **k: calls.append(a[2]) or follow(*a, **k))
-    reproduce.run("ks-1d", tmp_path, scale=TINY)
+    paper.run("ks-1d", tmp_path, scale=TINY)
     assert len(calls) == 4
-    reproduce.run("ks-1d", tmp_path, scale=TINY)
+    paper.run("ks-1d", tmp_path, scale=TINY)
     assert len(calls) == 4
-    reproduce.run("ks-1d", tmp_path, scale=TINY, force=True)
+    paper.run("ks-1d", tmp_path, scale=TINY, force=True)
     assert len(calls) == 8
 
 
@@ -88,54 +87,54 @@ def test_an_interrupted_run_goes_on_with_the_next_model(tmp_path, monkeypatch):
 
     monkeypatch.setattr(ks1d, "follow", fails_at_third)
     with pytest.raises(KeyboardInterrupt):
-        reproduce.run("ks-1d", tmp_path, scale=TINY)
+        paper.run("ks-1d", tmp_path, scale=TINY)
     assert not (tmp_path / "ks-1d" / "numbers.json").exists()
-    resumed = reproduce.run("ks-1d", tmp_path, scale=TINY)["ks-1d"]
+    resumed = paper.run("ks-1d", tmp_path, scale=TINY)["ks-1d"]
     assert len(calls) == 5  # two models, the interruption, and the two that were missing
-    whole = reproduce.run("ks-1d", tmp_path / "whole", scale=TINY)["ks-1d"]
+    whole = paper.run("ks-1d", tmp_path / "whole", scale=TINY)["ks-1d"]
     assert resumed["numbers"] == whole["numbers"]
 
 
 def test_another_scale_is_not_mistaken_for_this_one(tmp_path):
-    reproduce.run("ks-1d", tmp_path, scale=TINY)
-    other = reproduce.Scale(**{**vars(TINY), "models": 1})
-    found = reproduce.run("ks-1d", tmp_path, scale=other)
-    assert found["ks-1d"]["table"][0]["all windows"]["models"] == 1
+    paper.run("ks-1d", tmp_path, scale=TINY)
+    other = paper.Scale(**{**vars(TINY), "models": 1})
+    contents = paper.run("ks-1d", tmp_path, scale=other)
+    assert contents["ks-1d"]["table"][0]["all windows"]["models"] == 1
     stamp = json.loads((tmp_path / "ks-1d" / "stamp.json").read_text("utf-8"))
     assert stamp["scale"]["models"] == 1
 
 
 def test_unknown_names_are_answered_with_the_nearest():
     with pytest.raises(ValueError, match="unknown 'ks1d'; did you mean 'ks-1d'"):
-        reproduce.find("ks1d")
-    assert [s.name for s in reproduce.find(["symmetries", "ks-1d"])] == ["ks-1d", "symmetries"]
+        paper.find("ks1d")
+    assert [s.name for s in paper.find(["symmetries", "ks-1d"])] == ["ks-1d", "symmetries"]
 
 
 def test_a_file_in_the_way_is_kept(tmp_path):
     (tmp_path / "file").write_text("mine")
     with pytest.raises(FileExistsError, match="expected a folder"):
-        reproduce.run("settings", tmp_path / "file")
+        paper.run("settings", tmp_path / "file")
 
 
 def test_the_command(tmp_path):
     runner = CliRunner()
-    result = runner.invoke(cli.app, ["reproduce", "settings", "--out", str(tmp_path)])
+    result = runner.invoke(app, ["reproduce", "settings", "--out", str(tmp_path)])
     assert result.exit_code == 0, result.output
     assert "report.html" in result.output
-    result = runner.invoke(cli.app, ["reproduce", "nonsense", "--out", str(tmp_path)])
+    result = runner.invoke(app, ["reproduce", "nonsense", "--out", str(tmp_path)])
     assert result.exit_code == 2
     assert "did you mean" in result.output
 
 
 def test_the_table_of_settings_is_generated(monkeypatch):
-    header, rows = settings.rows(reproduce.FULL)
+    header, rows = settings.rows(paper.FULL)
     assert header[1:] == tuple(onesnap.paper)
     table = {row[0]: dict(zip(header[1:], row[1:], strict=True)) for row in rows}
     assert table["domain size L"]["ks-2d"] == "60π"
     assert table["positional cosines"]["ks-1d-inhomogeneous"] == "3"
     changed = {name: {**chosen, "hidden": 77} for name, chosen in onesnap.paper.items()}
     monkeypatch.setattr(settings, "paper", changed)
-    _, rows = settings.rows(reproduce.FULL)
+    _, rows = settings.rows(paper.FULL)
     assert ("hidden units", "77", "77", "77", "77") in rows
 
 
@@ -175,17 +174,35 @@ def test_a_curve_has_settled_where_it_stays_near_its_end():
     assert symmetries._settled(counts, np.ones(5)) == 10
 
 
+def test_the_block_that_is_drawn_is_the_one_that_was_predicted():
+    """The scheme's picture: predictions, moved back, must be about what the window became."""
+    data = symmetries.make_data(TINY)
+    model = onesnap.Surrogate(extent=2, stride=4, hidden=200, noise=1e-6, symmetry=None, context=0)
+    stages = symmetries._scheme(data, model.fit(data.before, data.after).stepper_)
+    assert stages["windows"].shape[1:] == (8, 8)
+    assert stages["reverted"].shape == (len(symmetries.GROUP), 4, 4)
+    spread = np.std(stages["truth"])
+    assert np.max(np.abs(stages["reverted"][0] - stages["truth"])) < 0.05 * spread
+    np.testing.assert_allclose(stages["average"], stages["reverted"].mean(axis=0))
+
+
+def test_cells_of_the_table_count_what_diverged():
+    line = study.row("ks-1d", "RSE at t = 20", "%", {"all windows": [1.0, np.nan, 3.0]})
+    header, ((quantity, printed, ours, other),) = page.compared([line])
+    assert (quantity, printed, ours) == ("RSE at t = 20, %", "≈3", "–")
+    assert other == "2 (1 to 3); 1 of 3 diverged"
+    assert header == ("", "published", "ours, as published", "ours, all windows")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("source", ["own", "reference"])
 def test_kuramoto_sivashinsky_keeps_its_bars(source):
     """Five models: curves like the published ones, and far better ones with all windows."""
-    data = ks1d.make_data(reproduce.FULL)
+    data = ks1d.make_data(paper.FULL)
     if source == "reference":
-        if not REFERENCE.exists():
+        data = goals.published_data("ks-1d")
+        if data is None:
             pytest.skip("no reference data beside the repository (../shared/data)")
-        with np.load(REFERENCE / "ks1d.npz", allow_pickle=False) as stored:
-            pair = onesnap.pairs(stored["train"][:, None])
-            data = reproduce.Data(data.system, *pair, stored["test"][:, None], 20)
     parts = {c: [study.follow(data, c, seed) for seed in range(5)] for c in study.COLUMNS}
     mean = np.mean([part["rse"] for part in parts["as published"]], axis=0)
     assert 2 <= mean[data.at(20)] <= 8

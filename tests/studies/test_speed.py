@@ -10,15 +10,15 @@ import pytest
 from typer.testing import CliRunner
 
 import onesnap as snap
-from onesnap.cli import app as cli
-from onesnap.network import native
-from onesnap.model import stepper as stepper_module
-from studies.speed import bars, pareto, speed
-from studies.speed.cases import PAPER, SMALL, Case, obvious_jax, obvious_torch
-from onesnap.network.features import squareplus
-from onesnap.model.rollout import forecast, trajectory
+from onesnap.cli import app
 from onesnap.grid.scaling import Scaling
-from onesnap.model.stepper import stack
+from onesnap.model.rollout import forecast, trajectory
+from onesnap.model.stepper import stack, with_readout
+from onesnap.network import assemble, native
+from onesnap.network.features import squareplus
+from studies.speed import pareto, speed, tables, timing
+from studies.speed.cases import PAPER, SMALL, Case, obvious_jax, obvious_torch
+from studies.speed.goals import Goal, goals
 
 LINE, PLANE = SMALL[:2]
 MEGABYTE = 2**20
@@ -32,7 +32,7 @@ def compiled(function, *arguments):
 def test_a_step_costs_its_two_products_and_little_more(case, monkeypatch):
     # Of JAX's own code, which the compiler can count; in one block, for of a loop it counts one turn.
     monkeypatch.setattr(native, "library", lambda: None)
-    monkeypatch.setattr(stepper_module, "BLOCK_BYTES", 2**40)
+    monkeypatch.setattr(assemble, "BLOCK_BYTES", 2**40)
     for basis in (False, True):
         stepper, state = case.stepper(basis), case.state("float32")
         program = compiled(lambda stepper, u: stepper(u), stepper, state)
@@ -51,7 +51,7 @@ def test_memory_is_a_few_fields_and_a_block(points):
     case = Case("ks-2d", points, 2, extent=2, hidden=600, rank=36, mean="remove")
     state = case.state("float32")
     analysis = compiled(lambda s, u: trajectory(s, u, 1, 5), case.stepper(), state).memory_analysis()
-    assert analysis.temp_size_in_bytes <= 8 * state.nbytes + 3 * stepper_module.BLOCK_BYTES
+    assert analysis.temp_size_in_bytes <= 8 * state.nbytes + 3 * assemble.BLOCK_BYTES
 
 
 def test_no_call_after_the_first_compiles_anything(caplog):
@@ -74,7 +74,7 @@ def test_a_forecast_leaves_the_given_states_alone():
 def test_members_at_once_are_members_alone(together, monkeypatch):
     stepper = LINE.stepper()
     size = LINE.windows * LINE.hidden * 8
-    monkeypatch.setattr(stepper_module, "BLOCK_BYTES", together * size)
+    monkeypatch.setattr(assemble, "BLOCK_BYTES", together * size)
     jax.clear_caches()  # the size of a block is not among what a program is looked up by
     states = np.stack([LINE.state(seed=seed) for seed in range(5)])
     for one, state in zip(forecast(stepper, states, 6), states, strict=True):
@@ -105,16 +105,16 @@ def test_gradients_that_recompute_are_the_plain_ones_and_those_of_differences():
         state = jnp.asarray(LINE.state())
         grads = {
             remember: np.asarray(
-                jax.jit(jax.grad(loss), static_argnums=2)(stepper, state, remember).readout
+                jax.jit(jax.grad(loss), static_argnums=2)(stepper, state, remember).network.readout
             )
             for remember in ("steps", "kept", "everything")
         }
         np.testing.assert_allclose(grads["steps"], grads["everything"], rtol=1e-12)
         np.testing.assert_allclose(grads["kept"], grads["everything"], rtol=1e-12)
-        direction = np.random.default_rng(0).normal(size=stepper.readout.shape)
+        direction = np.random.default_rng(0).normal(size=stepper.network.readout.shape)
 
         def along(amount):
-            moved = replace(stepper, readout=stepper.readout + amount * direction)
+            moved = with_readout(stepper, stepper.network.readout + amount * direction)
             return float(jitted(moved, state, "steps"))
 
         jitted = jax.jit(loss, static_argnums=2)
@@ -158,7 +158,8 @@ def test_squareplus_and_its_slope_are_those_of_the_formula(dtype):
 @pytest.mark.parametrize("case", SMALL[:2], ids=lambda case: case.name)
 def test_the_obvious_way_is_the_same_method(case):
     plain = case.stepper(basis=False, activation="softplus")
-    unscaled = replace(plain, scaling=Scaling(np.zeros(1), np.ones(1), "keep", None))
+    scaling = Scaling(np.zeros(1), np.ones(1), "keep", None)
+    unscaled = replace(plain, inputs=replace(plain.inputs, scaling=scaling))
     with jax.enable_x64(True):
         step, state = obvious_jax(case)
         expected = np.asarray(step(state))
@@ -173,7 +174,7 @@ def test_only_noise_in_closed_form_sums_slopes():
     settings = {"extent": 1, "stride": 2, "hidden": 10, "symmetry": None, "context": 0}
     for form, needed in (("floor", True), ("isotropic", True), ("sampled", False)):
         model = snap.Surrogate(**settings, noise=1e-3, noise_form=form).fit(before, 0.9 * before)
-        assert model.moments_[0].slopes.any() == needed
+        assert model.fit_.training.totals[0].slopes.any() == needed
 
 
 def test_a_front_holds_what_nothing_cheaper_beats():
@@ -187,18 +188,66 @@ def test_a_front_holds_what_nothing_cheaper_beats():
         assert [point["cost"] for point in pareto.front(points, key)] == [1.0, 3.0]
 
 
-@pytest.mark.parametrize("kind", ["speed", "pareto"])
-def test_the_command_writes_numbers_and_pictures(kind, tmp_path):
-    result = CliRunner().invoke(cli.app, ["bench", kind, "--quick", "--out", str(tmp_path)])
+@pytest.mark.parametrize("case", SMALL, ids=lambda case: case.name)
+def test_a_symmetric_case_is_evaluated_by_parities_and_is_symmetric(case):
+    """What is timed as symmetric must be the quick way, and obey the symmetry."""
+    stepper, group = case.stepper(symmetric=True), snap.systems[case.name].symmetry
+    assert case.stepper().network.parities is None
+    assert stepper.network.parities is not None
+    assert stepper.network.features.hidden >= case.hidden
+    with jax.enable_x64(True):
+        state = case.state()
+        for element in group.elements:
+            moved = np.asarray(stepper(jnp.asarray(group.act(element, state))))
+            expected = group.act(element, np.asarray(stepper(jnp.asarray(state))))
+            np.testing.assert_allclose(moved, expected, atol=1e-13)
+
+
+def test_a_goal_is_met_on_its_own_side():
+    below, above = Goal("time", 1.2, 1.0), Goal("factor", 4.0, 3.0, above=True)
+    assert below.row() == ("time", "≤ 1.2 ×", "1", "met")
+    assert above.row() == ("factor", "≥ 4 ×", "3", "MISSED")
+
+
+def test_a_child_has_a_peak_of_memory_of_its_own():
+    ballast = np.ones(2**25)  # 256 MB, which the child must not count
+    used = timing.child("grid", {"points": 16, "dtype": "float32", "hidden": 10, "steps": 2})
+    assert used["field"] == 4 * 16**2
+    assert 0 < used["before"] <= used["memory"]
+    assert used["memory"] < timing.peak_memory()
+    del ballast
+    with pytest.raises(RuntimeError, match="grid: the child process failed"):
+        timing.child("grid", {"points": 0, "dtype": "float32"})
+
+
+def run_command(kind, out):
+    runner = CliRunner(env={"COLUMNS": "200"})
+    result = runner.invoke(app, ["bench", kind, "--quick", "--out", str(out)])
     assert result.exit_code == 0, result.output
-    found = json.loads((tmp_path / f"{kind}.json").read_text("utf-8"))
-    pictures = {path.stem for path in tmp_path.glob("*.png")}
-    if kind == "speed":
-        assert set(found) >= {"machine", "peak", *speed.PARTS}
-        assert pictures == {"steps", "growth"}
-        assert all(bar.measured >= 0 for bar in bars.bars(found))
-        assert "MISSED" in result.stdout or "met" in result.stdout
-    else:
-        kinds = {point["kind"] for point in found["ks-1d"]["points"]}
-        assert kinds == {"surrogate", "solver"}
-        assert pictures == {"ks-1d"}
+    pictures = {path.stem for path in out.glob("*.png")}
+    return json.loads((out / f"{kind}.json").read_text("utf-8")), pictures, result.stdout
+
+
+def test_the_command_tells_of_every_goal_whether_it_is_met(tmp_path):
+    results, pictures, words = run_command("speed", tmp_path)
+    assert set(results) >= {"machine", "peak", *speed.PARTS}
+    assert pictures == {"steps", "growth"}
+    reached = goals(results)
+    assert all(np.isfinite(goal.measured) for goal in reached)
+    assert all(goal.measured > 0 for goal in reached if goal.unit != "MB")
+    assert words.count("MISSED") == sum(not goal.met for goal in reached)
+    for title, (header, rows) in tables.speed_tables(results).items():
+        assert title in words
+        assert {len(row) for row in rows} == {len(header)}
+
+
+def test_the_command_puts_surrogate_and_solver_on_one_picture(tmp_path):
+    results, pictures, words = run_command("pareto", tmp_path)
+    points = results["ks-1d"]["points"]
+    assert {point["kind"] for point in points} == {"surrogate", "solver"}
+    assert all(point["cost"] > 0 and 0 <= point["valid"] <= 0.8 for point in points)
+    # A step of the reference itself, at the order of the reference, has hardly an error.
+    exact = [p for p in points if p["kind"] == "solver" and p["label"].endswith("order 4")]
+    assert all(point["error"] < 1.0 for point in exact)
+    assert pictures == {"ks-1d"}
+    assert "ks-1d, horizon 0.4" in words

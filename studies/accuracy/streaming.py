@@ -1,10 +1,12 @@
 """More data than memory: gigabytes of generated states through `fit`, time and memory on the way.
 
-    python benchmarks/streaming.py [gigabytes]
+    python -m studies.accuracy.streaming [gigabytes]
 
 States of 256² cells are made as they are asked for: travelling waves, one step a few cells. Each
 amount of data is learned from in a process of its own, so that peaks are its own.
 """
+
+from __future__ import annotations
 
 import json
 import subprocess
@@ -14,8 +16,9 @@ import time
 import numpy as np
 
 import onesnap as snap
-from studies.speed.timing import peak_memory
 from onesnap.data.dataset import Dataset, Field, Trajectory
+
+from ..speed.timing import peak_memory
 
 POINTS = 256
 WINDOWS = 2048  # of the 65536 of each pair
@@ -45,7 +48,8 @@ def generated(gigabytes: float) -> Dataset:
     )
 
 
-def learn(gigabytes: float) -> None:
+def learn(gigabytes: float) -> list[float]:
+    """Pairs, rows, seconds of the processor, peak of memory in gigabytes, and skill."""
     dataset = generated(gigabytes)
     settings = {"extent": 1, "stride": 2, "hidden": 30, "noise": 1e-4, "symmetry": None}
     begun = time.process_time()
@@ -54,7 +58,9 @@ def learn(gigabytes: float) -> None:
     states = dataset.states(0, 0, 3)
     peak = peak_memory() / 1e9
     score = model.score(states[:2], states[1:])
-    print(json.dumps([dataset.pair_count, model.moments_[0].rows, seconds, peak, score]))
+    training = model.fit_.training
+    assert training is not None
+    return [dataset.pair_count, training.totals[0].rows, seconds, peak, score]
 
 
 def main(most: float = 4.0) -> None:
@@ -62,7 +68,7 @@ def main(most: float = 4.0) -> None:
         "| data | pairs | windows | processor time | peak memory | skill |\n|---|---|---|---|---|---|"
     )
     for gigabytes in (most / 4, most / 2, most):
-        command = [sys.executable, __file__, "--learn", str(gigabytes)]
+        command = [sys.executable, "-m", f"{__package__}.streaming", "--learn", str(gigabytes)]
         result = subprocess.run(command, capture_output=True, text=True, check=True)
         pairs, rows, seconds, peak, score = json.loads(result.stdout)
         figures = f"{pairs} | {rows:,} | {seconds:.0f} s | {peak:.2f} GB | {score:.3f}"
@@ -71,6 +77,6 @@ def main(most: float = 4.0) -> None:
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--learn"]:
-        learn(float(sys.argv[2]))
+        print(json.dumps(learn(float(sys.argv[2]))))
     else:
         main(*map(float, sys.argv[1:]))

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 import onesnap
-from onesnap.network import lstsq, layer as readout
-from studies.paper.published import RULES, Rule, _changes, draw, train
-from onesnap.surrogate import Surrogate
 from onesnap.data.pairs import make_pairs
-from onesnap.symmetry.groups import full
+from onesnap.network import lstsq
+from onesnap.network.layer import evaluate
+from onesnap.surrogate import Surrogate
+from onesnap.symmetry import full
+from studies.paper.published import RULES, Rule, _changes, prepare, random_windows, train
 
 SMALL = {**onesnap.paper["ks-1d"], "extent": 3, "hidden": 12}
 SYSTEM = onesnap.systems["ks-1d"].replace(points=64, length=25.0)
@@ -20,10 +21,11 @@ BEFORE, AFTER = onesnap.pairs(STATES)
 def test_changes_are_those_of_the_averages(images):
     """Form the averages C and D window by window, as the paper says, and compare."""
     group = full(1, ("vector",)).subset(images)
-    model = Surrogate(**{**SMALL, "symmetry": group}).prepare(BEFORE, AFTER)
-    rows = next(draw(model.cutter_, make_pairs(BEFORE, AFTER), seed=3, count=20))
-    values, _ = readout.evaluate(model.layer_.features, rows[0], rows[1])
-    targets, hidden = rows[2], values.shape[1]
+    training = prepare(Surrogate(**{**SMALL, "symmetry": group}), BEFORE, AFTER)
+    parts, (empty,) = training.parts, training.totals
+    rows = next(random_windows(parts.sampler, make_pairs(BEFORE, AFTER), seed=3, count=20))
+    values, _ = evaluate(parts.layer.features, rows.cells, rows.context)
+    targets, hidden = rows.targets, values.shape[1]
     average, expected = np.zeros((hidden, hidden + targets.shape[1])), []
     for k in range(20):
         some = slice(k * images, (k + 1) * images)
@@ -33,20 +35,20 @@ def test_changes_are_those_of_the_averages(images):
         average = moved
     # In two blocks: the second one starts from the sums of the first.
     half = 10 * images
-    moments = lstsq.update(model.moments_[0], values[:half], targets[:half])
+    moments = lstsq.update(empty, values[:half], targets[:half])
     cross = values[:half].T @ targets[:half]
-    found = [
-        *_changes(model.moments_[0], 0 * cross, values[:half], targets[:half], images),
+    changes = [
+        *_changes(empty, 0 * cross, values[:half], targets[:half], images),
         *_changes(moments, cross, values[half:], targets[half:], images),
     ]
-    np.testing.assert_allclose(found, expected, rtol=1e-9)
+    np.testing.assert_allclose(changes, expected, rtol=1e-9)
 
 
 def test_every_window_is_what_a_surrogate_learns():
     trained = train(SMALL, BEFORE, AFTER, seed=1)
     model = Surrogate(**SMALL, seed=1).fit(BEFORE, AFTER)
     assert trained.windows == 5 * 64
-    np.testing.assert_array_equal(trained.stepper.readout, model.stepper_.readout)
+    np.testing.assert_array_equal(trained.stepper.network.readout, model.stepper_.network.readout)
 
 
 def test_a_smaller_tolerance_needs_more_windows():
@@ -56,24 +58,32 @@ def test_a_smaller_tolerance_needs_more_windows():
     assert many.change < 1e-4
 
 
-def test_the_number_of_windows_drawn_at_a_time_changes_nothing_but_the_draw():
-    """The rule looks at windows one by one: it may stop anywhere within a block."""
+def test_the_rule_may_stop_anywhere_within_a_block():
+    """It looks at windows one by one, though they are drawn many at a time."""
     assert train(SMALL, BEFORE, AFTER, Rule(1e-2, 0.9)).windows % 256 != 0
 
 
 def test_the_seed_draws_layer_windows_and_noise():
     first, again, other = (train(SMALL, BEFORE, AFTER, Rule(1e-2, 0.9), seed=s) for s in (0, 0, 1))
-    np.testing.assert_array_equal(first.stepper.readout, again.stepper.readout)
-    assert not np.array_equal(first.stepper.features.weights, other.stepper.features.weights)
+    np.testing.assert_array_equal(first.stepper.network.readout, again.stepper.network.readout)
+    assert not np.array_equal(_weights(first), _weights(other))
+    assert first.windows != other.windows or first.change != other.change
+
+
+def _weights(trained):
+    return trained.stepper.network.features.weights
 
 
 def test_images_stand_below_their_window():
     group = full(1, ("vector",))
-    model = Surrogate(**{**SMALL, "symmetry": group, "noise": 0.0}).prepare(BEFORE, AFTER)
-    cells, _, targets = next(draw(model.cutter_, make_pairs(BEFORE, AFTER), seed=0, count=7))
+    model = Surrogate(**{**SMALL, "symmetry": group, "noise": 0.0})
+    sampler = prepare(model, BEFORE, AFTER).parts.sampler
+    pairs = make_pairs(BEFORE, AFTER)
+    cells, _, targets = next(random_windows(sampler, pairs, seed=0, count=7))
     assert len(cells) == 14
     np.testing.assert_allclose(targets[1::2], -targets[::2, ::-1])
-    low, high = (float(end[0]) for end in (model.cutter_.scaling.low, model.cutter_.scaling.high))
+    scaling = sampler.inputs.scaling
+    low, high = float(scaling.low[0]), float(scaling.high[0])
     field = cells * (high - low) + low
     np.testing.assert_allclose(field[1::2], -field[::2, ::-1], atol=1e-12)
 
