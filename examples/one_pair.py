@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 import onesnap as snap
-from onesnap.plots import forecast as plots
+from onesnap import plots
 
 out = Path(sys.argv[1] if len(sys.argv) > 1 else tempfile.mkdtemp(prefix="onesnap-"))
 

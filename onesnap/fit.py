@@ -24,7 +24,6 @@ from .evaluate.calibration import calibrate
 from .evaluate.ensemble import draw_members
 from .grid.boundary import both_sides
 from .grid.windows import check_grid
-from .model.file import Stored
 from .model.plan import Plan
 from .model.stepper import Stepper, average
 from .network import lstsq
@@ -40,6 +39,10 @@ CHECKPOINT_SECONDS = 30.0
 CALIBRATION_PAIRS = 20  # kept to calibrate members on
 
 Progress = Callable[[int, int], object] | None
+
+
+class NotFittedError(ValueError, AttributeError):
+    """Raised when a model is asked for something before it has learned anything."""
 
 
 class Shape(NamedTuple):
@@ -73,11 +76,6 @@ class Fit:
     members: np.ndarray | None = None  # deviations from the readout, once they were asked for
     left_out: int = 0  # windows that touch missing values or reach over an edge
     training: Training | None = None
-
-    @staticmethod
-    def of(stored: Stored) -> Fit:
-        """What a model file holds."""
-        return Fit(stored.plan, stored.stepper, stored.card, stored.members)
 
 
 def prepare(
@@ -237,7 +235,9 @@ def with_members(fit: Fit) -> Fit:
 
 def _training(fit: Fit) -> Training:
     if fit.training is None:
-        raise ValueError("partial_fit: a model from a file has forgotten its training rows")
+        raise NotFittedError(
+            "partial_fit: a model from a file has forgotten its training rows; fit it anew"
+        )
     return fit.training
 
 

@@ -16,19 +16,13 @@ from .data.pairs import check_pairs, make_pairs
 from .data.stream import as_dataset, card, is_xarray, make_stream
 from .evaluate.ensemble import forecast_with_band, pick
 from .evaluate.metrics import skill
-from .fit import Fit
-from .grid.states import check_states
-from .grid.windows import check_grid
+from .fit import Fit, NotFittedError as NotFittedError
 from .model import file
 from .model.plan import Plan
 from .model.rollout import advance, forecast
-from .model.stepper import Stepper
+from .model.stepper import Stepper, check_starts
 from .search.draft import check_averaging
 from .symmetry import Group
-
-
-class NotFittedError(ValueError, AttributeError):
-    """Raised when a model is asked for something before it has learned anything."""
 
 
 class Surrogate:
@@ -56,7 +50,7 @@ class Surrogate:
     - `scaling`: "range" (that of the training states), or `(low, high)`.
     - `margin`: a value outside the training range by more than so many ranges is taken as one at
       that limit, so that no forecast runs away; None extrapolates. With potentials, waves are
-      limited as well, to about twice the loudest of their length in training.
+      limited as well, to about twice the strongest of their length in training.
     - `mean`: "keep", "remove" (set aside before a step and added back), "conserve" (exactly).
     - `solver`: "qr" (all digits) or "normal" (the paper's normal equations).
     - `boundary`: what lies beyond the edges: "periodic" (also what "auto" takes unless the data
@@ -92,28 +86,14 @@ class Surrogate:
         seed: int = 0,
         dtype: str = "float64",
     ):
-        self.extent = extent
-        self.stride = stride
-        self.hidden = hidden
-        self.activation = activation
-        self.weights = weights
-        self.gain = gain
-        self.noise = noise
-        self.noise_form = noise_form
-        self.rank = rank
-        self.symmetry = symmetry
-        self.equivariant = equivariant
-        self.averaging = averaging
-        self.context = context
-        self.potential = potential
-        self.scaling = scaling
-        self.margin = margin
-        self.mean = mean
-        self.solver = solver
-        self.windows = windows
-        self.boundary = boundary
-        self.seed = seed
-        self.dtype = dtype
+        self.extent, self.stride, self.rank = extent, stride, rank
+        self.hidden, self.activation, self.weights, self.gain = hidden, activation, weights, gain
+        self.noise, self.noise_form, self.solver = noise, noise_form, solver
+        self.symmetry, self.equivariant, self.averaging = symmetry, equivariant, averaging
+        self.context, self.potential = context, potential
+        self.scaling, self.margin, self.mean = scaling, margin, mean
+        self.boundary, self.windows = boundary, windows
+        self.seed, self.dtype = seed, dtype
 
     fit_: Fit
 
@@ -160,7 +140,7 @@ class Surrogate:
     def stepper_(self) -> Stepper:
         """The learned map `u -> u_next`."""
         if self.fit_.stepper is None:
-            raise NotFittedError("stepper_: the model has not learned yet; call partial_fit")
+            raise AttributeError  # prepared only: what __getattr__ says is true of it
         return self.fit_.stepper
 
     @property
@@ -187,8 +167,8 @@ class Surrogate:
         """Learn from pairs `(pair, channel, *space)`: `after[i]` is `before[i]` a step later.
 
         `parameters` `(pair, P)` are constants of each pair, `fields` `(F, *space)` or
-        `(pair, F, *space)` known fields beside the state; both are context for the network.
-        `progress(done, total)` is called now and then.
+        `(pair, F, *space)` known fields beside the state; both are context. `progress(done, total)`
+        is called now and then.
 
         A Dataset, or an array of xarray, may stand alone: all its pairs are read from disk a part
         at a time, or `count` of them spread over time. What was learned is kept in the file
@@ -199,8 +179,8 @@ class Surrogate:
             data = as_dataset(before)
             stream = make_stream(data, data.numbers(count))
             sample = stream.sample()
-            edges = data.boundary, data.kinds, stream.fill
-            prepared = fitting.prepare(given, sample, *edges, card=card(data))
+            known = data.boundary, data.kinds, stream.fill, card(data)
+            prepared = fitting.prepare(given, sample, *known)
             self.fit_ = fitting.learn_stream(prepared, stream, sample, checkpoint, progress)
         else:
             pairs = make_pairs(before, after, parameters, fields)
@@ -224,10 +204,6 @@ class Surrogate:
         """
         pairs = make_pairs(before, after, parameters, fields)
         known = self.__dict__.get("fit_") or fitting.prepare(self.get_params(), pairs)
-        if known.training is None:
-            raise NotFittedError(
-                "partial_fit: a model from a file has forgotten its training rows; fit it anew"
-            )
         fitting.check_batch(known, pairs)
         self.fit_ = fitting.learn(known, pairs, progress)
         return self
@@ -241,8 +217,7 @@ class Surrogate:
         """The states one step later: one state `(channel, *space)`, or a batch of them."""
         stepper = self.stepper_.bind(parameters, fields)
         states, single = self._states("states", states, stepper)
-        predicted = advance(stepper, states, self.dtype)
-        return predicted[0] if single else predicted
+        return advance(stepper, states, self.dtype)[0 if single else slice(None)]
 
     def rollout(
         self,
@@ -261,8 +236,8 @@ class Surrogate:
         a `band` that nine in ten errors lie in, its `expected_rse`, and the step `valid_until`.
         A Python warning tells when a forecast diverges or leaves the training range.
 
-        A batch of states `(batch, channel, *space)` gives a list of forecasts. An xarray DataArray
-        without a time axis gives a DataArray with one, up to where the forecast diverged, if it did.
+        A batch `(batch, channel, *space)` gives a list of forecasts. An xarray DataArray without a
+        time axis gives one with it, up to where the forecast diverged.
         """
         if is_xarray(state):
             plain, wrap = from_labelled(state, self.data_)
@@ -271,7 +246,7 @@ class Surrogate:
                 parameters=parameters, fields=fields, members=members, progress=progress,
             )  # fmt: skip
             return wrap(result, every)
-        for name, value, least in (("steps", steps, 0), ("every", every, 1), ("members", members, 0)):
+        for name, value, least in ("steps", steps, 0), ("every", every, 1), ("members", members, 0):
             if not isinstance(value, int | np.integer) or value < least:
                 raise ValueError(f"{name}: expected an integer of at least {least}, got {value!r}")
         stepper = self.stepper_.bind(parameters, fields)
@@ -282,7 +257,7 @@ class Surrogate:
             forecasts = forecast_with_band(stepper, pick(self.fit_.members, members), *settings)
         else:
             forecasts = forecast(stepper, *settings)
-        for words in dict.fromkeys(words for each in forecasts for words in each.warnings):
+        for words in dict.fromkeys(words for one in forecasts for words in one.warnings):
             warnings.warn(words, stacklevel=2)
         if stepper.inputs.fill is not None:
             there = np.asarray(stepper.inputs.context.fields[-1]) > 0.5
@@ -292,46 +267,34 @@ class Surrogate:
     def score(self, before, after, *, parameters=None, fields=None) -> float:
         """One-step skill against persistence: 1 is perfect, 0 no better than "nothing changes"."""
         before, after = check_pairs(before, after, len(self.plan_.stride))
-        predicted = self.predict(before, parameters=parameters, fields=fields)
-        return skill(predicted, before, after)
+        return skill(self.predict(before, parameters=parameters, fields=fields), before, after)
 
     def summary(self) -> str:
         """What was chosen, and why."""
         return str(self.plan_)
 
     def save(self, path, *, members: bool = False, force: bool = False) -> None:
-        """Write the model file; an existing file is kept unless `force`.
+        """Write the model file, with `members` for forecasts with an error band.
 
-        With `members` it can make forecasts with an error band later on; so it can if it has made
-        one before.
+        An existing file is kept unless `force`. Members that were asked for before are written too.
         """
         if members:
             self.fit_ = fitting.with_members(self.fit_)
-        fit = self.fit_
-        stored = file.Stored(self.stepper_, self.get_params(), fit.plan, fit.card, fit.members)
-        file.save(path, stored, force=force)
+        known = self.fit_.plan, self.fit_.card, self.fit_.members
+        file.save(path, file.Stored(self.stepper_, self.get_params(), *known), force=force)
 
     def _states(self, name: str, states, stepper: Stepper) -> tuple[np.ndarray, bool]:
         """A batch of states to start from, and whether a single one was given."""
-        inputs, states = stepper.inputs, np.asarray(states)
-        single = states.ndim == 1 + stepper.dimension
-        states = states[None] if single else states
-        if inputs.fill is not None and states.shape[2:] == inputs.context.fields.shape[1:]:
-            states = np.stack([inputs.cover(state) for state in states])
-        states = check_states(name, states, stepper.dimension)
-        if states.shape[1] != stepper.channels:
-            raise ValueError(f"{name}: expected {stepper.channels} channel(s), got {states.shape[1]}")
-        check_grid(states.shape[2:], inputs.extent, inputs.stride)
-        check_averaging(self.averaging, states.shape[2:], inputs.stride)
+        states, single = check_starts(name, states, stepper)
+        check_averaging(self.averaging, states.shape[2:], stepper.inputs.stride)
         return states, single
 
 
 def load(path) -> Surrogate:
     """Read a model file that `Surrogate.save` wrote."""
     stored = file.load(path)
-    known = inspect.signature(Surrogate.__init__).parameters
-    if unknown := set(stored.params) - set(known):
+    if unknown := set(stored.params) - set(inspect.signature(Surrogate.__init__).parameters):
         raise ValueError(f"{path}: holds settings that this onesnap does not know: {sorted(unknown)}")
     model = Surrogate(**stored.params)
-    model.fit_ = Fit.of(stored)
+    model.fit_ = Fit(stored.plan, stored.stepper, stored.card, stored.members)
     return model

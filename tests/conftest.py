@@ -12,5 +12,5 @@ settings.register_profile(
 )
 settings.load_profile("house")
 # The numeric core; what users call directly checks its arguments itself, with better words.
-CORE = ("windows", "scaling", "features", "rows", "lstsq", "readout", "stepper", "rollout")
+CORE = ("symmetry", "grid", "network", "model.stepper", "model.spectral_limit", "model.rollout")
 _hook = install_import_hook([f"onesnap.{name}" for name in CORE], "beartype.beartype")

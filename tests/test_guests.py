@@ -27,12 +27,15 @@ def test_the_wells_own_test_file(tmp_path):
     dummy = pytest.importorskip("the_well.utils.dummy_data", reason="the_well is not installed")
     path = tmp_path / "dummy.hdf5"
     dummy.write_dummy_data(path)
-    found = snap.open(path)
-    assert (found.names, found.kinds) == (["field_x", "field_y"], ("vector",))
-    assert (len(found.trajectories), found.trajectories[0].steps, found.space) == (2, 10, (32, 32))
-    assert found.boundary == ("periodic", "periodic")
-    assert (found.parameters, found.context) == (("a", "b"), ("constant_field",))
+    dataset = snap.open(path)
+    assert (dataset.names, dataset.kinds) == (["field_x", "field_y"], ("vector",))
+    assert (len(dataset.trajectories), dataset.trajectories[0].steps) == (2, 10)
+    assert dataset.space == (32, 32)
+    assert dataset.boundary == ("periodic", "periodic")
+    assert (dataset.parameters, dataset.context) == (("a", "b"), ("constant_field",))
     with h5py.File(path) as file:
         expected = np.moveaxis(file["t1_fields/field"][1], -1, 1)
-        np.testing.assert_array_equal(found.states(1), expected)
-        np.testing.assert_array_equal(found.context_fields(1)[0], file["t0_fields/constant_field"][1])
+        np.testing.assert_array_equal(dataset.states(1), expected)
+        np.testing.assert_array_equal(
+            dataset.context_fields(1)[0], file["t0_fields/constant_field"][1]
+        )

@@ -1,4 +1,4 @@
-"""Imports only go upstream: a module knows those above it in this list, and no others."""
+"""Rooms import only rooms above them, and of those only the ones that this table names."""
 
 import ast
 import subprocess
@@ -7,47 +7,106 @@ from pathlib import Path
 
 import onesnap
 
-STAGES = """
-symmetry solvers systems windows data scaling snapshots simulate potentials loudness features
-harmonics orbits folding rows native lstsq readout stepper rollout metrics choices planning
-endurance tuning confidence files streaming surrogate trust forecasting paper published plots views
-figures report experiment demo_page demo reproduce bench cli_data cli_bench cli __init__
-"""
-ORDER = STAGES.split()
-INSIDE = "dataset hdf5 layout arrays plain well pdebench gridded opening writing __init__"
-DATA = INSIDE.split()
 HOUSE = Path(onesnap.__file__).parent
+ROOMS = {
+    "symmetry": "",
+    "grid": "symmetry",
+    "equations": "symmetry grid",
+    "data": "grid",
+    "network": "symmetry grid data",
+    "model": "symmetry grid data network",
+    "search": "symmetry grid data network model",
+    "evaluate": "symmetry grid data network model search",
+    "fit": "data grid network model search evaluate",
+    "surrogate": "symmetry data model search evaluate fit",
+    "paper": "",
+    "plots": "model evaluate",
+    "cli": "equations data model evaluate surrogate plots __init__",
+    "__init__": "symmetry data equations evaluate model paper surrogate",
+}
+# What holds inside a room: least squares knows nothing of features or of native code.
+FORBIDDEN = {"network/lstsq.py": {"features", "native", "layer", "sampler", "inputs"}}
 
 
-def imported(path: Path, level: int) -> set[str]:
-    """Modules that are imported with so many dots; two lead from a folder to the house."""
-    names: set[str] = set()
+def imports(path: Path) -> set[tuple[str, ...]]:
+    """The modules of the house that a file imports, as paths from its top."""
+    package, names = path.relative_to(HOUSE).parent.parts, set()
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.level == level:
-            names |= {node.module} if node.module else {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("onesnap"):
-            raise AssertionError(f"{path.name}: write imports within the house with a dot")
-    return {name.split(".")[0] for name in names}
+        if not isinstance(node, ast.ImportFrom):
+            continue
+        if not node.level:
+            assert not (node.module or "").startswith("onesnap"), f"{path}: import with a dot"
+            continue
+        base = package[: len(package) - (node.level - 1)]
+        parts = tuple((node.module or "").split(".")) if node.module else ()
+        if parts:
+            names.add((*base, *parts))
+        else:  # from . import a, b: modules, or names of the package itself
+            names |= {
+                (*base, alias.name) if _exists(base, alias.name) else base for alias in node.names
+            }
+    return names
 
 
-def test_every_module_has_its_place():
-    folders = {path.parent.name for path in HOUSE.glob("*/*.py")}
-    assert {path.stem for path in HOUSE.glob("*.py")} | folders == set(ORDER)
+def _exists(base: tuple[str, ...], name: str) -> bool:
+    place = HOUSE.joinpath(*base, name)
+    return place.is_dir() or place.with_suffix(".py").is_file()
 
 
-def test_imports_only_go_upstream():
-    for path in [*HOUSE.glob("*.py"), *HOUSE.glob("*/*.py")]:
-        place = ORDER.index(path.stem if path.parent == HOUSE else path.parent.name)
-        for name in imported(path, len(path.relative_to(HOUSE).parts)) & set(ORDER):
-            assert ORDER.index(name) < place, f"{path.stem} must not import {name}"
+def room(path: Path) -> str:
+    """The room that a file stands in; a module at the top is a room of its own."""
+    parts = path.relative_to(HOUSE).parts
+    return parts[0] if len(parts) > 1 else path.stem
 
 
-def test_the_data_folder_has_an_order_too():
-    assert {path.stem for path in (HOUSE / "data").glob("*.py")} == set(DATA)
-    for path in (HOUSE / "data").glob("*.py"):
-        place = DATA.index(path.stem)
-        for name in imported(path, 1) & set(DATA):
-            assert DATA.index(name) < place, f"data/{path.stem} must not import {name}"
+FILES = sorted(HOUSE.rglob("*.py"))
+
+
+def test_every_room_has_its_place():
+    assert {room(path) for path in FILES} == set(ROOMS)
+    doors = [p.name for p in HOUSE.iterdir() if not p.name.startswith((".", "__pycache__"))]
+    assert len(doors) <= 16
+
+
+def test_rooms_import_only_those_above_them():
+    order = list(ROOMS)
+    for place, allowed in ROOMS.items():
+        if place not in ("cli", "__init__"):
+            assert all(order.index(name) < order.index(place) for name in allowed.split()), place
+    for path in FILES:
+        here = room(path)
+        there = {names[0] if names else "__init__" for names in imports(path)} - {here}
+        assert there <= set(ROOMS[here].split()), f"{path.relative_to(HOUSE)} imports {there}"
+
+
+def test_every_permission_is_used():
+    for place, allowed in ROOMS.items():
+        used = {
+            names[0] if names else "__init__"
+            for path in FILES
+            if room(path) == place
+            for names in imports(path)
+        }
+        assert set(allowed.split()) <= used, f"{place}: {set(allowed.split()) - used} is not imported"
+
+
+def test_modules_of_a_room_import_each_other_without_cycles():
+    for place in ROOMS:
+        graph = {
+            path.relative_to(HOUSE).with_suffix("").parts: imports(path)
+            for path in FILES
+            if room(path) == place and path.stem != "__init__"
+        }
+        while graph:
+            free = {name for name, seen in graph.items() if not (seen & set(graph)) - {name}}
+            assert free, f"{place}: {sorted('.'.join(name) for name in graph)} import each other"
+            graph = {name: seen for name, seen in graph.items() if name not in free}
+
+
+def test_what_a_module_must_not_know():
+    for name, forbidden in FORBIDDEN.items():
+        seen = {names[-1] for names in imports(HOUSE / name)}
+        assert not seen & forbidden
 
 
 def test_importing_the_house_is_quiet_and_leaves_the_precision_alone():

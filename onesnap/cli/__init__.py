@@ -1,3 +1,12 @@
-"""The command line."""
+"""The command line.
+
+app          the commands, errors as one line, and commands of other packages
+bars         progress bars
+data         info, fit, rollout, score and plot: commands on users' own files
+demo         the whole way in one call
+demo_page    its page
+experiment   what a run of it comes to, in numbers and in words
+stopwatch    how long its stages took
+"""
 
 from .app import app as app

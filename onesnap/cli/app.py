@@ -1,10 +1,15 @@
-"""The command line: thin commands around the library, progress bars and one place for errors."""
+"""The command line: thin commands around the library, and one place for errors.
+
+Other packages add commands through the entry point group `onesnap.commands`. Each names a function
+`register(app, bars)` that adds its command, of the entry point's name, to the typer app; `bars` is
+the context manager of `bars.py`.
+"""
 
 from __future__ import annotations
 
+import importlib.metadata
 import io
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -13,18 +18,15 @@ import typer
 from rich import box
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from typer.core import TyperGroup
-
-from studies import paper as paper_module
-from studies.speed import command as cli_bench
 
 from .. import __version__
 from ..data.atomic import write_atomically
 from ..equations.catalogue import find, systems as catalogue
 from ..equations.simulate import SolverError, simulate as run_simulation
-from . import data as cli_data, demo as demo_module
+from . import data, demo as whole_way
+from .bars import bars
 from .demo_page import FILES
 from .experiment import summary
 
@@ -70,49 +72,21 @@ def main(
     pass
 
 
-Seed = Annotated[int, typer.Option(min=0, help="Seed of the initial state and the random layer.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace what is there already.")]
-
-
-@contextmanager
-def _bars() -> Iterator[demo_module.Progress]:
-    """A bar for every stage that reports, on the error stream; a pulse until the first news."""
-    columns = (
-        SpinnerColumn(finished_text="✓"),
-        TextColumn("{task.description:<9}"),
-        BarColumn(bar_width=32),
-        TimeElapsedColumn(),
-    )
-    bars, tasks = Progress(*columns, console=Console(stderr=True)), {}
-
-    def tell(stage: str, done: int, total: int) -> None:
-        if not tasks:
-            bars.start()  # not before: what fails at once should show no bars
-        if stage not in tasks:
-            tasks[stage] = bars.add_task(stage, total=None)
-        if done:
-            bars.update(tasks[stage], completed=done, total=total)
-
-    try:
-        yield tell
-    finally:
-        if tasks:
-            bars.stop()
-
-
 @app.command(epilog="Example: [bold]onesnap demo --system allen-cahn-2d --out out/allen-cahn[/bold]")
 def demo(
     system: Annotated[str, typer.Option(help="A system of `onesnap systems`.")] = "ks-1d",
     out: Annotated[Path, typer.Option(help="Folder for the report and its files.")] = Path(
         "out/demo"
     ),
-    seed: Seed = 0,
+    seed: Annotated[
+        int, typer.Option(min=0, help="Seed of the initial state and the random layer.")
+    ] = 0,
     steps: Annotated[int, typer.Option(min=2, help="Steps to forecast.")] = 2000,
-    force: Force = False,
+    force: data.Force = False,
 ) -> None:
     """Simulate a system, learn from ONE pair of its states, forecast, and write a report."""
-    with _bars() as tell:
-        metrics = demo_module.run(system, out, seed=seed, steps=steps, force=force, progress=tell)
+    with bars() as tell:
+        metrics = whole_way.run(system, out, seed=seed, steps=steps, force=force, progress=tell)
     console = Console()
     table = Table(
         box=box.SIMPLE_HEAD, title=f"{system}: one pair, {steps:,} steps", title_justify="left"
@@ -150,56 +124,65 @@ def list_systems() -> None:
     epilog="Example: [bold]onesnap simulate ks-1d --steps 500 --seed 1 --out ks.npz[/bold]",
 )
 def simulate(
-    system: Annotated[str, typer.Argument(help="A system of `onesnap systems`.")],
+    name: Annotated[str, typer.Argument(metavar="SYSTEM", help="A system of `onesnap systems`.")],
     out: Annotated[Path, typer.Option(help="File to write, ending in .npz.")],
     steps: Annotated[int, typer.Option(min=0, help="States after the first one.")] = 2000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the initial state.")] = 0,
     every: Annotated[int, typer.Option(min=1, help="Time steps from one state to the next.")] = 1,
-    force: Force = False,
+    force: data.Force = False,
 ) -> None:
     """Simulate a system onto its attractor and on; writes `states`, `dt` and `system` as .npz."""
-    found = find(system)
+    system = find(name)
     if out.suffix != ".npz":
         raise ValueError(f"out: expected a name ending in .npz, got {str(out)!r}")
     if out.exists() and not force:
         raise FileExistsError(f"{out}: exists already; choose another name, or pass --force")
-    with _bars() as tell:
+    with bars() as tell:
         states = run_simulation(
-            found, steps=steps, seed=seed, every=every, progress=lambda *of: tell("simulate", *of)
+            system, steps=steps, seed=seed, every=every, progress=lambda *of: tell("simulate", *of)
         )
     buffer = io.BytesIO()
     # The time between two states of the file is what a reader needs, not the solver's.
-    np.savez(buffer, states=states, dt=every * found.dt, system=found.name)
+    np.savez(buffer, states=states, dt=every * system.dt, system=system.name)
     write_atomically(out, buffer.getvalue(), force=force)
-    typer.echo(f"{out}: {' × '.join(map(str, states.shape))}, {every * found.dt:g} time units apart")
+    shape = " × ".join(map(str, states.shape))
+    typer.echo(f"{out}: {shape}, {every * system.dt:g} time units apart")
 
 
-@app.command(epilog="Example: [bold]onesnap reproduce ks-1d ch-2d --quick --out out/quick[/bold]")
-def reproduce(
-    names: Annotated[
-        list[str] | None,
-        typer.Argument(help=f"Studies: all, {', '.join(paper_module.STUDIES)}.", show_default="all"),
-    ] = None,
-    out: Annotated[Path, typer.Option(help="Folder for the report and its files.")] = Path(
-        "out/paper"
-    ),
-    quick: Annotated[bool, typer.Option("--quick", help="Smaller grids, fewer models.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Run again what is done.")] = False,
-) -> None:
-    """Make the tables and figures of the paper anew; goes on where an earlier run ended."""
-    scale = paper_module.QUICK if quick else paper_module.FULL
-    with _bars() as tell:
-        found = paper_module.run(names or "all", out, scale=scale, force=force, progress=tell)
-    table = Table(box=box.SIMPLE_HEAD, title="published and ours", title_justify="left")
-    header, _ = paper_module.compared([])
-    for column in ("study", "quantity", *header[1:]):
-        table.add_column(column)
-    for name, content in found.items():
-        for place, cells in enumerate(paper_module.compared(content["table"])[1]):
-            table.add_row(name if place == 0 else "", *cells)
-    Console().print(table)
-    typer.echo(f"Open {out / 'report.html'}")
+def add_commands(app: typer.Typer, points: Iterable[importlib.metadata.EntryPoint]) -> None:
+    """Add the commands of other packages; one that is broken costs a line of warning, no more."""
+    added = set()
+    for point in points:
+        try:
+            point.load()(app, bars)
+            added.add(point.name)
+        except Exception as error:  # whatever it is, it is no reason to withhold the other commands
+            cause = f"{type(error).__name__}: {' '.join(str(error).split())}"
+            words = f"the command {point.name} ({point.value}) cannot be loaded: {cause}"
+            typer.echo(f"onesnap: warning: {words}", err=True)
+    for name, purpose in (
+        ("reproduce", "Make the tables and figures of the paper anew."),
+        ("bench", "Measure speed and cost on this machine."),
+    ):
+        if name not in added:
+            _add_absent(app, name, purpose)
 
 
-cli_data.register(app, _bars)
-cli_bench.register(app, _bars)
+def _add_absent(app: typer.Typer, name: str, purpose: str) -> None:
+    """A command of the studies, which come with the repository only: it tells where they are."""
+
+    def absent() -> None:
+        raise ValueError(
+            f"{name}: belongs to the studies, which are not installed; clone the repository of "
+            "onesnap and call `make install` in it"
+        )
+
+    app.command(
+        name,
+        help=f"{purpose} Needs the studies, which come with the repository only.",
+        context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+    )(absent)
+
+
+data.register(app)
+add_commands(app, importlib.metadata.entry_points(group="onesnap.commands"))

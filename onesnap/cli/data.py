@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,13 +18,11 @@ from ..data.atomic import write_atomically
 from ..evaluate.metrics import rse, valid_time
 from ..evaluate.trust import trust
 from ..model.forecast_file import forecast_to_file
+from ..model.rollout import VALID_RSE
 from ..plots.style import png
 from ..plots.trajectory import film, finite, sketch, view
 from ..surrogate import Surrogate, load
-
-Bars = Callable[[], AbstractContextManager[Any]]
-BAND = 4  # members of a forecast with a band
-LOOKED_AT = 16  # states from which `info` takes its ranges
+from .bars import bars
 
 File = Annotated[Path, typer.Argument(help="Data: .npy, .npz, HDF5, NetCDF or Zarr.")]
 FieldName = Annotated[
@@ -64,6 +60,7 @@ def parse_boundary(text: str | None) -> Any:
 
 
 def show(rows, title: str, columns=("", "", "")) -> None:
+    """Print a table."""
     table = Table(box=box.SIMPLE_HEAD, title=escape(title), title_justify="left")
     for column in columns:
         table.add_column(column, overflow="fold")
@@ -72,148 +69,163 @@ def show(rows, title: str, columns=("", "", "")) -> None:
     Console().print(table)
 
 
-def describe(found: Dataset) -> list[tuple[str, str]]:
+def describe(dataset: Dataset) -> list[tuple[str, str]]:
     """What `info` says of a file."""
-    steps = sorted({t.steps for t in found.trajectories})
+    steps = sorted({t.steps for t in dataset.trajectories})
     many = f"{steps[0]}" if len(steps) == 1 else f"{steps[0]} to {steps[-1]}"
-    sides = [kind if isinstance(kind, tuple) else (kind, kind) for kind in found.boundary]
+    sides = [kind if isinstance(kind, tuple) else (kind, kind) for kind in dataset.boundary]
     kinds = [str(low) if low == high else f"{low}/{high}" for low, high in sides]
-    spacing = ["?" if dx is None else f"{dx:.4g}" for dx in found.dx]
-    fields = [f"{f.name} ({f.kind}{f', {f.units}' if f.units else ''})" for f in found.fields]
+    spacing = ["?" if dx is None else f"{dx:.4g}" for dx in dataset.dx]
+    fields = [f"{f.name} ({f.kind}{f', {f.units}' if f.units else ''})" for f in dataset.fields]
+    grid = [f"{axis}: {n}" for axis, n in zip(dataset.axes, dataset.space, strict=True)]
     rows = [
-        ("format", found.format),
+        ("format", dataset.format),
         ("fields", ", ".join(fields)),
-        ("grid", " × ".join(f"{a}: {n}" for a, n in zip(found.axes, found.space, strict=True))),
-        ("trajectories", f"{len(found.trajectories)} of {many} states"),
-        ("dt", "?" if found.dt is None else f"{found.dt:.6g} {found.time_units}"),
+        ("grid", " × ".join(grid)),
+        ("trajectories", f"{len(dataset.trajectories)} of {many} states"),
+        ("dt", "?" if dataset.dt is None else f"{dataset.dt:.6g} {dataset.time_units}"),
         ("dx", ", ".join(spacing)),
         ("boundary", ", ".join(kinds)),
     ]
-    if found.parameters:
-        rows.append(("parameters", ", ".join(found.parameters)))
-    if found.context:
-        rows.append(("known fields", ", ".join(found.context)))
-    if found.mask is not None:
-        rows.append(("mask", f"{int((~found.mask).sum())} of {found.mask.size} cells have no value"))
-    return rows + [("note", note) for note in found.notes]
+    if dataset.parameters:
+        rows.append(("parameters", ", ".join(dataset.parameters)))
+    if dataset.context:
+        rows.append(("known fields", ", ".join(dataset.context)))
+    if dataset.mask is not None:
+        gaps = f"{int((~dataset.mask).sum())} of {dataset.mask.size}"
+        rows.append(("mask", f"{gaps} cells have no value"))
+    return rows + [("note", note) for note in dataset.notes]
 
 
-def ranges(found: Dataset) -> tuple[list[tuple[str, str, str]], np.ndarray]:
-    """The range of each channel and its missing values over a few states, and the last of them."""
-    count = min(LOOKED_AT, sum(t.steps for t in found.trajectories))
+def sample(dataset: Dataset, most: int = 16) -> np.ndarray:
+    """A few states `(state, channel, *space)`, spread over trajectories and time."""
+    count = min(most, sum(t.steps for t in dataset.trajectories))
     states = []
-    places = np.linspace(0, len(found.trajectories) - 1, count).round().astype(int)
+    places = np.linspace(0, len(dataset.trajectories) - 1, count).round().astype(int)
     for turn, place in enumerate(places):
-        step = (turn + 1) * found.trajectories[place].steps // count - 1
-        states.append(found.states(int(place), max(0, step), max(0, step) + 1))
-    seen = np.concatenate(states)
+        step = max(0, (turn + 1) * dataset.trajectories[place].steps // count - 1)
+        states.append(dataset.states(int(place), step, step + 1))
+    return np.concatenate(states)
+
+
+def ranges(dataset: Dataset, states: np.ndarray) -> list[tuple[str, str, str]]:
+    """The range of each channel over these states, and the share of its missing values."""
     rows = []
-    for channel, name in enumerate(found.names):
-        values = seen[:, channel]
+    for channel, name in enumerate(dataset.names):
+        values = states[:, channel]
         low, high = finite(values).min(), finite(values).max()
         rows.append((name, f"{low:.4g} … {high:.4g}", f"{np.mean(~np.isfinite(values)):.2%} missing"))
-    return rows, seen[-1]
+    return rows
 
 
 def info(file: File, field: FieldName = None, dims: Dims = None) -> None:
     """Show what a data file holds: fields, grid, steps, ranges, missing values, a sketch."""
-    found = open_data(file, field=field, dims=dims)
-    show(describe(found), str(file), ("", ""))
-    rows, state = ranges(found)
-    show(rows, f"ranges over {LOOKED_AT} states at most", ("channel", "range", "missing"))
-    typer.echo(sketch(state))
+    dataset = open_data(file, field=field, dims=dims)
+    show(describe(dataset), str(file), ("", ""))
+    states = sample(dataset)
+    title = f"ranges over {len(states)} states"
+    show(ranges(dataset, states), title, ("channel", "range", "missing"))
+    typer.echo(sketch(states[-1]))
 
 
-def fit(bars: Bars):
-    def command(
-        file: File,
-        out: Annotated[Path, typer.Option(help="Model file to write, ending in .safetensors.")],
-        pairs: Pairs = 20,
-        field: FieldName = None,
-        dims: Dims = None,
-        dt: Step = None,
-        boundary: Edges = None,
-        extent: Whole = None,
-        hidden: Whole = None,
-        seed: Annotated[int, typer.Option(min=0)] = 0,
-        checkpoint: Annotated[
-            Path | None, typer.Option(help="Keeps what was learned; a fit that was stopped goes on.")
-        ] = None,
-        band: Annotated[
-            bool, typer.Option("--band", help="Prepare the model for `onesnap rollout --band`.")
-        ] = False,
-        force: Force = False,
-    ) -> None:
-        """Learn from a data file, write the model, and report on data that was held out."""
-        if out.exists() and not force:
-            raise FileExistsError(f"{out}: exists already; choose another name, or pass --force")
-        found = open_data(file, field=field, dims=dims, dt=dt, boundary=parse_boundary(boundary))
-        learned, held = found.split()
-        given: dict[str, Any] = {
-            k: v for k, v in {"extent": extent, "hidden": hidden}.items() if v is not None
-        }
-        model = Surrogate(seed=seed, **given)
-        with warnings.catch_warnings(record=True) as caught, bars() as tell:
-            warnings.simplefilter("always", UserWarning)
-            tell("fit", 0, 1)
-            model.fit(
-                learned,
-                count=pairs or None,
-                checkpoint=checkpoint,
-                progress=lambda done, total: tell("fit", done, total),
-            )
-            model.save(out, members=band, force=force)
-            tell("judge", 0, 1)
-            report = trust(model, learned if held is None else held, learned)
-            tell("judge", 1, 1)
-        if checkpoint is not None:
-            checkpoint.unlink(missing_ok=True)
-        used = min(pairs or found.pair_count, learned.pair_count)
-        show(model.plan_.explain(), f"{out}: learned from {used} pairs", ("", "chosen", "because"))
-        show(report.rows(), "on data that was held out" if held else "on the training data")
-        if model.left_out_:
-            out_of = f"{model.left_out_ + model.moments_[0].rows:,}"
-            reason = "they touch missing values or reach over an edge"
-            typer.echo(f"{model.left_out_:,} of {out_of} windows left out: {reason}")
-        for words in [str(w.message) for w in caught] + report.warnings:
-            typer.echo(f"onesnap: warning: {words}", err=True)
-
-    return command
+def fit(
+    file: File,
+    out: Annotated[Path, typer.Option(help="Model file to write, ending in .safetensors.")],
+    pairs: Pairs = 20,
+    field: FieldName = None,
+    dims: Dims = None,
+    dt: Step = None,
+    boundary: Edges = None,
+    extent: Whole = None,
+    hidden: Whole = None,
+    seed: Annotated[int, typer.Option(min=0)] = 0,
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="Keeps what was learned; a fit that was stopped goes on.")
+    ] = None,
+    band: Annotated[
+        bool, typer.Option("--band", help="Prepare the model for `onesnap rollout --band`.")
+    ] = False,
+    force: Force = False,
+) -> None:
+    """Learn from a data file, write the model, and report on data that was held out."""
+    if out.exists() and not force:
+        raise FileExistsError(f"{out}: exists already; choose another name, or pass --force")
+    dataset = open_data(file, field=field, dims=dims, dt=dt, boundary=parse_boundary(boundary))
+    learned, held = dataset.split()
+    given: dict[str, Any] = {"extent": extent, "hidden": hidden}
+    model = Surrogate(seed=seed, **{k: v for k, v in given.items() if v is not None})
+    with warnings.catch_warnings(record=True) as caught, bars() as tell:
+        warnings.simplefilter("always", UserWarning)
+        tell("fit", 0, 1)
+        model.fit(
+            learned,
+            count=pairs or None,
+            checkpoint=checkpoint,
+            progress=lambda done, total: tell("fit", done, total),
+        )
+        model.save(out, members=band, force=force)
+        tell("judge", 0, 1)
+        report = trust(model, learned if held is None else held, learned)
+        tell("judge", 1, 1)
+    if checkpoint is not None:
+        checkpoint.unlink(missing_ok=True)
+    used = min(pairs or dataset.pair_count, learned.pair_count)
+    show(model.plan_.explain(), f"{out}: learned from {used} pairs", ("", "chosen", "because"))
+    show(report.rows(), "on data that was held out" if held else "on the training data")
+    if model.left_out_ and (training := model.fit_.training):
+        total = model.left_out_ + training.totals[0].rows
+        reason = "they touch missing values or reach over an edge"
+        typer.echo(f"{model.left_out_:,} of {total:,} windows left out: {reason}")
+    for words in [str(w.message) for w in caught] + report.warnings:
+        typer.echo(f"onesnap: warning: {words}", err=True)
 
 
-def rollout(bars: Bars):
-    def command(
-        model: Annotated[Path, typer.Argument(help="A model file.")],
-        file: File,
-        steps: Annotated[int, typer.Option(min=1, help="Steps to forecast.")],
-        out: Annotated[Path, typer.Option(help="File to write: .zarr, .nc, .h5 or .npz.")],
-        start: Annotated[int, typer.Option(help="State to start from; -1 is the last one.")] = -1,
-        trajectory: Which = 0,
-        every: Annotated[int, typer.Option(min=1, help="Keep every so many states.")] = 1,
-        band: Annotated[bool, typer.Option("--band", help="Write the 90 % error band too.")] = False,
-        field: FieldName = None,
-        dims: Dims = None,
-        force: Force = False,
-    ) -> None:
-        """Forecast from a state of a data file; a run that was stopped goes on where it was."""
-        found = open_data(file, field=field, dims=dims)
-        with warnings.catch_warnings(record=True) as caught, bars() as tell:
-            warnings.simplefilter("always", UserWarning)
-            written, _ = forecast_to_file(
-                load(model), model, found, out,
-                steps=steps, start=start, trajectory=trajectory, every=every, force=force,
-                members=BAND if band else 0,
-                progress=lambda done, total: tell("forecast", done, total),
-            )  # fmt: skip
-        typer.echo(f"{out}: {written} states")
-        if band:
-            until = open_data(out).attributes["valid_until"]
-            when = "to its end" if until is None else f"until step {until}"
-            typer.echo(f"expected to be valid (RSE up to 25 %) {when}")
-        for warning in caught:
-            typer.echo(f"onesnap: warning: {warning.message}", err=True)
+def rollout(
+    model: Annotated[Path, typer.Argument(help="A model file.")],
+    file: File,
+    steps: Annotated[int, typer.Option(min=1, help="Steps to forecast.")],
+    out: Annotated[Path, typer.Option(help="File to write: .zarr, .nc, .h5 or .npz.")],
+    start: Annotated[int, typer.Option(help="State to start from; -1 is the last one.")] = -1,
+    trajectory: Which = 0,
+    every: Annotated[int, typer.Option(min=1, help="Keep every so many states.")] = 1,
+    band: Annotated[bool, typer.Option("--band", help="Write the 90 % error band too.")] = False,
+    field: FieldName = None,
+    dims: Dims = None,
+    force: Force = False,
+) -> None:
+    """Forecast from a state of a data file; a run that was stopped goes on where it was."""
+    dataset = open_data(file, field=field, dims=dims)
+    with warnings.catch_warnings(record=True) as caught, bars() as tell:
+        warnings.simplefilter("always", UserWarning)
+        written, _ = forecast_to_file(
+            load(model), model, dataset, out,
+            steps=steps, start=start, trajectory=trajectory, every=every, force=force,
+            members=4 if band else 0,
+            progress=lambda done, total: tell("forecast", done, total),
+        )  # fmt: skip
+    typer.echo(f"{out}: {written} states")
+    if band:
+        until = open_data(out).attributes["valid_until"]
+        when = "to its end" if until is None else f"until step {until}"
+        typer.echo(f"expected to be valid (RSE up to {VALID_RSE:g} %) {when}")
+    for warning in caught:
+        typer.echo(f"onesnap: warning: {warning.message}", err=True)
 
-    return command
+
+def compared(forecast: Dataset, truth: Dataset) -> tuple[np.ndarray, np.ndarray]:
+    """The states of a forecast, and those that came in truth, as far as both go."""
+    if forecast.shape != truth.shape:
+        raise ValueError(f"{truth.path}: expected states of {forecast.shape}, got {truth.shape}")
+    origin = forecast.attributes
+    trajectory, start = int(origin.get("trajectory", 0)), int(origin.get("start", 0))
+    real = truth.states(trajectory, start)[:: int(origin.get("every", 1))]
+    real = real[: forecast.trajectories[0].steps]
+    if len(real) < 2:
+        raise ValueError(
+            f"{truth.path}: trajectory {trajectory} ends at state {start}, where the forecast "
+            "starts; forecast from an earlier one with --start"
+        )
+    return np.nan_to_num(forecast.states(0, 0, len(real))), np.nan_to_num(real)
 
 
 def score(
@@ -223,35 +235,18 @@ def score(
     dims: Dims = None,
 ) -> None:
     """Compare a forecast with the truth: relative squared error over time, valid time."""
-    made, found = open_data(forecast), open_data(truth, field=field, dims=dims)
-    about = made.attributes
-    trajectory, start = int(about.get("trajectory", 0)), int(about.get("start", 0))
-    every = int(about.get("every", 1))
-    if made.shape != found.shape:
-        raise ValueError(f"{truth}: expected states of {made.shape}, got {found.shape}")
-    real = found.states(trajectory, start)[::every][: made.trajectories[0].steps]
-    if len(real) < 2:
-        raise ValueError(
-            f"{truth}: trajectory {trajectory} ends at state {start}, where the forecast starts; "
-            "forecast from an earlier one with --start"
-        )
-    guess = np.nan_to_num(made.states(0, 0, len(real)))
-    real = np.nan_to_num(real)
-    error, step = rse(guess, real), (found.dt or 1.0) * every
-    moments = np.unique(np.linspace(1, len(real) - 1, min(8, len(real) - 1)).round().astype(int))
-    still = rse(np.broadcast_to(real[0], real.shape), real)
+    predicted, reference = open_data(forecast), open_data(truth, field=field, dims=dims)
+    guess, real = compared(predicted, reference)
+    every = int(predicted.attributes.get("every", 1))
+    step, last = (reference.dt or 1.0) * every, len(real) - 1
+    error, still = rse(guess, real), rse(np.broadcast_to(real[0], real.shape), real)
     rows = [
-        (
-            f"{moment * every}",
-            f"{moment * step:.4g}",
-            f"{error[moment]:.4g} %",
-            f"{still[moment]:.4g} %",
-        )
-        for moment in moments
+        (f"{i * every}", f"{i * step:.4g}", f"{error[i]:.4g} %", f"{still[i]:.4g} %")
+        for i in np.unique(np.linspace(1, last, min(8, last)).round().astype(int))
     ]
     show(rows, f"{forecast} against {truth}", ("step", "time", "RSE", "RSE of persistence"))
-    valid, whole = valid_time(guess, real, step), (len(real) - 1) * step
-    typer.echo(f"valid time {valid:.6g} of {whole:.6g} (RSE up to 25 %)")
+    valid = valid_time(guess, real, step, VALID_RSE)
+    typer.echo(f"valid time {valid:.6g} of {last * step:.6g} (RSE up to {VALID_RSE:g} %)")
 
 
 def plot(
@@ -266,35 +261,33 @@ def plot(
     """Draw a trajectory: space and time in 1-D, maps or an animation in 2-D and 3-D."""
     if out.suffix not in (".png", ".gif"):
         raise ValueError(f"out: expected a name ending in .png or .gif, got {str(out)!r}")
-    found = open_data(file, field=field, dims=dims)
-    if channel >= found.channels:
-        raise ValueError(f"channel: expected 0 to {found.channels - 1}, got {channel}")
-    steps = found.trajectories[trajectory].steps if trajectory < len(found.trajectories) else 1
-    count = min(steps, 2000 if len(found.space) == 1 else 100)
+    dataset = open_data(file, field=field, dims=dims)
+    if channel >= dataset.channels:
+        raise ValueError(f"channel: expected 0 to {dataset.channels - 1}, got {channel}")
+    if trajectory >= len(dataset.trajectories):
+        last = len(dataset.trajectories) - 1
+        raise ValueError(f"trajectory: expected 0 to {last}, got {trajectory}")
+    steps = dataset.trajectories[trajectory].steps
+    count = min(steps, 2000 if len(dataset.space) == 1 else 100)  # as many as can be seen
     chosen = np.unique(np.linspace(0, steps - 1, count).round().astype(int))
-    states = np.concatenate([found.states(trajectory, i, i + 1)[:, [channel]] for i in chosen])
-    dt = (found.dt or 1.0) * float(np.diff(chosen).mean() if len(chosen) > 1 else 1)
-    name = found.names[channel]
+    states = np.concatenate([dataset.states(trajectory, i, i + 1)[:, [channel]] for i in chosen])
+    dt = (dataset.dt or 1.0) * float(np.diff(chosen).mean() if len(chosen) > 1 else 1)
+    name = dataset.names[channel]
     if out.suffix == ".gif":
         content = film(states)
     else:
-        content = png(view(states, dt, found.dx[0] or 1.0, name))
+        content = png(view(states, dt, dataset.dx[0] or 1.0, name))
     write_atomically(out, content, force=force)
     typer.echo(f"{out}: {name}, {len(chosen)} of {steps} states")
 
 
-EXAMPLES = {
-    "info": "onesnap info turbulence.hdf5",
-    "fit": "onesnap fit turbulence.hdf5 --pairs 20 --out model.safetensors",
-    "rollout": "onesnap rollout model.safetensors turbulence.hdf5 --steps 200 --out forecast.zarr",
-    "score": "onesnap score forecast.zarr turbulence.hdf5",
-    "plot": "onesnap plot forecast.zarr --out forecast.png",
-}
-
-
-def register(app: typer.Typer, bars: Bars) -> None:
+def register(app: typer.Typer) -> None:
     """Add the commands to the command line."""
-    commands = {"info": info, "fit": fit(bars), "rollout": rollout(bars)}
-    commands |= {"score": score, "plot": plot}
-    for name, command in commands.items():
-        app.command(name, epilog=f"Example: [bold]{EXAMPLES[name]}[/bold]")(command)
+    for command, example in (
+        (info, "info turbulence.hdf5"),
+        (fit, "fit turbulence.hdf5 --pairs 20 --out model.safetensors"),
+        (rollout, "rollout model.safetensors turbulence.hdf5 --steps 200 --out forecast.zarr"),
+        (score, "score forecast.zarr turbulence.hdf5"),
+        (plot, "plot forecast.zarr --out forecast.png"),
+    ):
+        app.command(epilog=f"Example: [bold]onesnap {example}[/bold]")(command)

@@ -7,29 +7,28 @@ numbers, the model and a log of the settings.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from ..data.atomic import write_atomically
+from ..data.pairs import make_pairs
 from ..equations.catalogue import System, find
 from ..equations.simulate import simulate
-from ..model.rollout import Forecast
+from ..evaluate.baseline import linear_window
+from ..model.rollout import Forecast, advance, forecast
 from ..plots import forecast as plots, html as report
+from ..plots.animation import animate
+from ..plots.style import png
 from ..surrogate import Surrogate
-from .demo_page import FILES, make_page
-from .experiment import THRESHOLD, Experiment, measure, settings
-
-Progress = Callable[[str, int, int], object]
+from .bars import Progress
+from .demo_page import FILES, LABELS, make_page
+from .experiment import Experiment, measure, settings
+from .stopwatch import Stopwatch
 
 STAGES = ("simulate", "fit", "forecast", "compare", "pictures")
-FRAMES = 100  # states kept of fields in two or three dimensions, about
-LARGE, LARGE_WORK = 50_000, 110_000_000  # cells, and cells times features: three minutes in all
-ENOUGH = 50_000  # rows for the linear model, which has a few hundred weights
-MEMBERS = 4  # beside a forecast along a line; in the plane and in space they would take minutes
-UNSEEN = 4  # pairs from the middle of the truth, for the one-step errors
 
 
 def run(
@@ -49,22 +48,35 @@ def run(
     if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 2:
         raise ValueError(f"steps: expected an integer of at least 2, got {steps!r}")
     check_free(out, force)
-    every = 1 if system.dimension == 1 else -(-steps // FRAMES)
+    line = system.dimension == 1
+    every = 1 if line else -(-steps // 100)  # about a hundred maps are kept
     # The model learns the solver as it is: few substeps are accurate far beyond any valid time, and
     # in the plane one is enough.
-    system = system.replace(substeps=min(2 if system.dimension == 1 else 1, system.substeps))
-    experiment = Experiment(system, seed, steps, every)
-    with experiment.timed("simulate"):
-        pair = _simulate(experiment, tell)
-    with experiment.timed("fit"):
-        _fit(experiment, pair, tell)
-    with experiment.timed("forecast"):
-        members = MEMBERS if system.dimension == 1 else 0
-        _forecast(experiment, "model", experiment.model, lambda *of: tell("forecast", *of), members)
-    with experiment.timed("compare"):
-        _compare(experiment, pair, tell)
+    system = system.replace(substeps=min(2 if line else 1, system.substeps))
+    watch = Stopwatch()
+    with watch.timed("simulate"):
+        pair, truth = _simulate(system, seed, steps, every, tell)
+    with watch.timed("fit"):
+        model, doubts = _fit(system, seed, pair, tell)
+    with watch.timed("forecast"):
+        members = 4 if line else 0  # in the plane and in space they would take minutes
+        forecasts = {"model": _forecast(model, truth[0], steps, every, members, tell)}
+    with watch.timed("compare"):
+        simpler, errors = _compare(system, model, pair, truth, every, tell)
+    if errors["model"] >= errors["persistence"]:
+        doubts.append(
+            "a step of this model is no better than persistence: do not trust its forecast; "
+            "learn from more pairs, spread over time"
+        )
+    experiment = Experiment(
+        system, seed, steps, every, truth, model, forecasts | simpler, errors, tuple(doubts)
+    )
     metrics = measure(experiment)
-    _write(experiment, metrics, out, force, tell)
+    with watch.timed("pictures"):
+        pictures = _draw(experiment, metrics, tell)
+    metrics["seconds"] = watch.seconds
+    _write(experiment, metrics, pictures, out, force)
+    tell("pictures", 3, 3)
     return metrics
 
 
@@ -79,145 +91,129 @@ def check_free(out: Path, force: bool = False) -> None:
         )
 
 
-def _simulate(experiment: Experiment, tell: Progress) -> np.ndarray:
+def _simulate(
+    system: System, seed: int, steps: int, every: int, tell: Progress
+) -> tuple[np.ndarray, np.ndarray]:
     """The training pair, and the truth from its later state on."""
-    system, every = experiment.system, experiment.every
-    warm = round(system.spin_up / system.dt) + 1
-    total = warm + experiment.steps // every * every
+    warm, kept = round(system.spin_up / system.dt) + 1, steps // every
+    total = warm + kept * every
     pair = simulate(
-        system, steps=1, seed=experiment.seed, progress=lambda done, _: tell("simulate", done, total)
+        system, steps=1, seed=seed, progress=lambda done, _: tell("simulate", done, total)
     )
-    experiment.truth = simulate(
+    truth = simulate(
         system,
         start=pair[1],
-        steps=experiment.steps // every,
+        steps=kept,
         every=every,
         progress=lambda done, _: tell("simulate", warm + done, total),
     )
-    return pair
+    return pair, truth
 
 
-def _fit(experiment: Experiment, pair: np.ndarray, tell: Progress) -> None:
+def _fit(system: System, seed: int, pair: np.ndarray, tell: Progress) -> tuple[Surrogate, list[str]]:
+    """A model of one pair, and the warnings that the fit gave."""
     tell("fit", 0, 1)
 
     def partly(done, total):
         # The last rows are followed by the solution: full is when that is there.
         tell("fit", min(done, total - 1), total)
 
+    cells = system.points**system.dimension
+    # Of a large plane as many features as let the whole demo take three minutes.
+    hidden = 110_000_000 // cells if cells > 50_000 else "auto"
+    model = Surrogate(hidden=hidden, seed=seed)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        cells = experiment.system.points**experiment.system.dimension
-        hidden = LARGE_WORK // cells if cells > LARGE else "auto"
-        model = Surrogate(hidden=hidden, seed=experiment.seed)
         model.fit(pair[:1], pair[1:], progress=partly)
-    experiment.model = model
-    experiment.warnings += [str(warning.message) for warning in caught]
     tell("fit", 1, 1)
+    return model, [str(warning.message) for warning in caught]
 
 
 def _forecast(
-    experiment: Experiment, name: str, model: Surrogate, tell=None, members: int = 0
-) -> None:
-    settings = {"every": experiment.every, "members": members, "progress": tell}
+    model: Surrogate, start: np.ndarray, steps: int, every: int, members: int, tell: Progress
+) -> Forecast:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # the page tells of a forecast that diverged
-        made = model.rollout(experiment.truth[0], experiment.steps, **settings)
-    experiment.forecasts[name] = cast(Forecast, made)
+        return model.rollout(
+            start, steps, every, members=members, progress=lambda *of: tell("forecast", *of)
+        )
 
 
-def _compare(experiment: Experiment, pair: np.ndarray, tell: Progress) -> None:
-    """Do the same with the linear window model, and with the forecast that nothing changes."""
+def _compare(
+    system: System,
+    model: Surrogate,
+    pair: np.ndarray,
+    truth: np.ndarray,
+    every: int,
+    tell: Progress,
+) -> tuple[dict[str, Forecast], dict[str, float]]:
+    """Forecasts of the linear window and of persistence, and the one-step errors of all three."""
     tell("compare", 0, 3)
-    plan, truth = experiment.model.plan_, experiment.truth
-    linear = Surrogate(
-        hidden=0,
-        extent=plan.extent,
-        stride=plan.stride,
-        mean=plan.mean,
-        noise=plan.noise,
-        noise_form=plan.noise_form,
-        symmetry=plan.symmetry,
-        context=plan.context,
-        potential=plan.potential,
-        rank=None,
-        windows=max(1, ENOUGH // len(plan.symmetry)),
-        seed=plan.seed,
-    ).fit(pair[:1], pair[1:])
+    linear = linear_window(make_pairs(pair[:1], pair[1:]), model.plan_)
+    assert linear is not None  # its windows are those of the model, which fit the grid
     tell("compare", 1, 3)
-    _forecast(experiment, "linear", linear)
-    still = np.broadcast_to(truth[0], truth.shape)
-    experiment.forecasts["persistence"] = Forecast(still, experiment.every)
+    forecasts = {
+        "linear": forecast(linear, truth[:1], every * (len(truth) - 1), every)[0],
+        "persistence": Forecast(np.broadcast_to(truth[0], truth.shape), every),
+    }
     tell("compare", 2, 3)
-    unseen = simulate(experiment.system, start=truth[len(truth) // 2], steps=UNSEEN)
+    unseen = simulate(system, start=truth[len(truth) // 2], steps=4)
     before, after = unseen[:-1], unseen[1:]
-    predicted = {"persistence": before}
-    predicted |= {"model": experiment.model.predict(before), "linear": linear.predict(before)}
-    experiment.one_step = {
+    predicted = {
+        "model": model.predict(before),
+        "linear": advance(linear, before),
+        "persistence": before,
+    }
+    tell("compare", 3, 3)
+    return forecasts, {
         name: float(np.sqrt(np.mean((states - after) ** 2))) for name, states in predicted.items()
     }
-    if experiment.one_step["model"] >= experiment.one_step["persistence"]:
-        experiment.warnings.append(
-            "a step of this model is no better than persistence: do not trust its forecast; "
-            "learn from more pairs, spread over time"
+
+
+def _draw(experiment: Experiment, metrics: Mapping[str, Any], tell: Progress) -> dict[str, bytes]:
+    """The pictures: truth beside forecast, error curves, and an animation unless on a line."""
+    system, error = experiment.system, metrics["rse"]["model"]
+    truth = _shown(system, experiment.truth)
+    states = _shown(system, experiment.forecasts["model"].states)
+    name, times, valid = _field_name(system), experiment.times, metrics["valid_time"]["model"]
+    tell("pictures", 0, 3)
+    if system.dimension == 1:
+        picture = plots.space_time(truth, states, experiment.dt, system.length, error, name=name)
+    else:
+        moments = _moments(experiment, valid)
+        picture = plots.frames(
+            truth, states, times, length=system.length, rse=error, moments=moments, name=name
         )
-    tell("compare", 3, 3)
+    pictures = {"picture": png(picture)}
+    tell("pictures", 1, 3)
+    curves = {label: metrics["rse"][key] for key, label in LABELS.items()}
+    if metrics["expected"]:
+        curves["as it expected"] = metrics["expected"]["rse"]
+    pictures["curve"] = png(plots.error_curve(times, curves, valid=valid))
+    tell("pictures", 2, 3)
+    if system.dimension > 1:
+        pictures["animation"] = animate(truth, states, times, rse=error, name=name)
+    return pictures
 
 
-def _write(experiment: Experiment, metrics: dict, out: Path, force: bool, tell: Progress) -> None:
-    """Write everything; the pictures first, because the report shows them."""
-    system, truth = experiment.system, _shown(experiment.system, experiment.truth)
-    forecast = _shown(system, experiment.forecasts["model"].states)
-    error, name = metrics["rse"]["model"], _field_name(system)
-    total = 2 if system.dimension == 1 else 3
-    tell("pictures", 0, total)
-    pictures = {}
-    with experiment.timed("pictures"):
-        if system.dimension == 1:
-            drawn = plots.space_time(
-                truth, forecast, experiment.dt, system.length, error, threshold=THRESHOLD, name=name
-            )
-        else:
-            drawn = plots.frames(
-                truth,
-                forecast,
-                experiment.times,
-                length=system.length,
-                rse=error,
-                moments=_moments(experiment, metrics["valid_time"]["model"]),
-                name=name,
-            )
-        pictures["picture"] = plots.png(drawn)
-        tell("pictures", 1, total)
-        labels = {
-            "model": "this model",
-            "linear": "linear window model",
-            "persistence": "persistence",
-        }
-        curves = {label: metrics["rse"][key] for key, label in labels.items()}
-        if metrics["expected"]:
-            curves["as it expected"] = metrics["expected"]["rse"]
-        valid = metrics["valid_time"]["model"]
-        drawn = plots.error_curve(experiment.times, curves, threshold=THRESHOLD, valid=valid)
-        pictures["curve"] = plots.png(drawn)
-        tell("pictures", 2, total)
-        film = out / FILES["animation"]
-        if system.dimension > 1:
-            plots.animation(
-                film, truth, forecast, experiment.times, rse=error, name=name, force=force
-            )
-            pictures["animation"] = film.read_bytes()
-        elif force:
-            film.unlink(missing_ok=True)  # that of an earlier run, of another system
+def _write(
+    experiment: Experiment,
+    metrics: Mapping[str, Any],
+    pictures: Mapping[str, bytes],
+    out: Path,
+    force: bool,
+) -> None:
     experiment.model.save(out / FILES["model"], force=force)
     contents = {
-        "picture": pictures["picture"],
+        **{key: content for key, content in pictures.items() if key in FILES},
         "metrics": report.to_json(metrics),
         "settings": report.to_json(settings(experiment)),
         "report": make_page(experiment, metrics, pictures).encode(),
     }
     for key, content in contents.items():
         write_atomically(out / FILES[key], content, force=force)
-    tell("pictures", total, total)
+    if force and "animation" not in pictures:
+        (out / FILES["animation"]).unlink(missing_ok=True)  # of an earlier run, of another system
 
 
 def _moments(experiment: Experiment, valid: float) -> list[int] | None:

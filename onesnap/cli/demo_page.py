@@ -1,7 +1,8 @@
-"""The page of the demo: what was learned from what, how good it is, and how it was made."""
+"""The page of the demo: what was learned from what, how good it is, and by which settings."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from ..plots import html as report
@@ -15,10 +16,13 @@ FILES = {
     "metrics": "metrics.json",
     "settings": "settings.json",
 }
+LABELS = {"model": "this model", "linear": "linear window model", "persistence": "persistence"}
 
 
-def make_page(experiment: Experiment, metrics: dict[str, Any], pictures: dict[str, bytes]) -> str:
-    """The report: what was learned from what, how good it is, and how it was made."""
+def make_page(
+    experiment: Experiment, metrics: Mapping[str, Any], pictures: Mapping[str, bytes]
+) -> str:
+    """The whole page; `metrics` are the numbers and the `seconds` of the stages."""
     system, plan = experiment.system, experiment.model.plan_
     cells = " × ".join([str(system.points)] * system.dimension)
     of_what = f"{cells} cells of {' and '.join(system.field_names)}"
@@ -60,15 +64,14 @@ def make_page(experiment: Experiment, metrics: dict[str, Any], pictures: dict[st
             ),
             ("Against simpler forecasts", [_comparison(metrics)]),
             ("Settings, and the reason for each", [_reasons(plan)]),
-            ("Time taken", [_durations(experiment)]),
+            ("Time taken", [_durations(metrics["seconds"])]),
             ("Do it again", [report.code(_recipe(experiment))]),
         ],
         lead=f"A forecast of {experiment.steps:,} steps, {metrics['horizon']:g} time units.",
     )
 
 
-def _comparison(metrics: dict[str, Any]) -> str:
-    labels = {"model": "this model", "linear": "linear window model", "persistence": "persistence"}
+def _comparison(metrics: Mapping[str, Any]) -> str:
     skills = metrics["one_step_skill"] | {"persistence": 0.0}
     rows = [
         (
@@ -78,7 +81,7 @@ def _comparison(metrics: dict[str, Any]) -> str:
             f"{metrics['one_step_error'][key]:.3g}",
             digits(skills[key]),
         )
-        for key, label in labels.items()
+        for key, label in LABELS.items()
     ]
     return report.table(rows, ("forecast", "valid time", "one-step error (RMS)", "one-step skill"))
 
@@ -87,8 +90,8 @@ def _reasons(plan) -> str:
     return report.table(plan.explain(), ("setting", "value", "reason"))
 
 
-def _durations(experiment: Experiment) -> str:
-    rows = [(stage, f"{taken:.1f} s") for stage, taken in experiment.seconds.items()]
+def _durations(seconds: Mapping[str, float]) -> str:
+    rows = [(stage, f"{taken:.1f} s") for stage, taken in seconds.items()]
     return report.table(rows, ("stage", "wall time, compilation included"))
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import importlib.metadata
 import platform
-import time
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import jax
@@ -14,26 +13,23 @@ import numpy as np
 
 from ..equations.catalogue import System
 from ..evaluate.metrics import rse, valid_time
-from ..model.rollout import Forecast
+from ..model.rollout import VALID_RSE, Forecast
 from ..surrogate import Surrogate
 
-THRESHOLD = 25.0  # percent of RSE up to which a forecast is called valid
 
-
-@dataclass
+@dataclass(frozen=True)
 class Experiment:
-    """What a run was asked for, and everything it found."""
+    """A run that is over; forecasts and errors are those of "model", "linear", "persistence"."""
 
     system: System
     seed: int
     steps: int
     every: int
-    truth: np.ndarray = field(init=False)
-    model: Surrogate = field(init=False)
-    forecasts: dict[str, Forecast] = field(default_factory=dict)
-    one_step: dict[str, float] = field(default_factory=dict)  # root mean square errors
-    seconds: dict[str, float] = field(default_factory=dict)
-    warnings: list[str] = field(default_factory=list)
+    truth: np.ndarray  # (time, channel, *space), every `every`-th state
+    model: Surrogate
+    forecasts: Mapping[str, Forecast]
+    one_step: Mapping[str, float]  # root mean square errors on states that were not learned from
+    warnings: tuple[str, ...]
 
     @property
     def dt(self) -> float:
@@ -45,58 +41,50 @@ class Experiment:
         """The time of each kept state; zero is the later state of the training pair."""
         return self.dt * np.arange(len(self.truth))
 
-    @contextmanager
-    def timed(self, stage: str):
-        start = time.perf_counter()
-        yield
-        self.seconds[stage] = time.perf_counter() - start
-
 
 def measure(experiment: Experiment) -> dict[str, Any]:
-    """The numbers: how long each forecast is valid, one-step errors and skill, times."""
+    """The numbers: how long each forecast is valid, one-step errors and skill."""
     system, truth, errors = experiment.system, experiment.truth, experiment.one_step
-    curves = {name: rse(made.states, truth) for name, made in experiment.forecasts.items()}
-    change = errors["persistence"]
+    forecasts, change = experiment.forecasts, errors["persistence"]
     return {
         "system": system.name,
         "seed": experiment.seed,
         "steps": experiment.steps,
         "dt": system.dt,
         "horizon": float(experiment.times[-1]),
-        "threshold": THRESHOLD,
+        "threshold": VALID_RSE,
         "valid_time": {
-            name: valid_time(made.states, truth, experiment.dt, THRESHOLD)
-            for name, made in experiment.forecasts.items()
+            name: valid_time(forecast.states, truth, experiment.dt, VALID_RSE)
+            for name, forecast in forecasts.items()
         },
         "expected": _expected(experiment),
         "resolution": experiment.dt,
-        "diverged_at": {name: made.diverged_at for name, made in experiment.forecasts.items()},
-        "left_range_at": experiment.forecasts["model"].left_range_at,
-        "one_step_error": errors,
+        "diverged_at": {name: forecast.diverged_at for name, forecast in forecasts.items()},
+        "left_range_at": forecasts["model"].left_range_at,
+        "one_step_error": dict(errors),
         "one_step_skill": {
             name: 1 - errors[name] / change if change else None for name in ("model", "linear")
         },
         "linear_error_ratio": errors["linear"] / errors["model"] if errors["model"] else None,
-        "seconds": experiment.seconds,
-        "warnings": experiment.warnings,
+        "warnings": list(experiment.warnings),
         "times": experiment.times,
-        "rse": curves,
+        "rse": {name: rse(forecast.states, truth) for name, forecast in forecasts.items()},
     }
 
 
 def _expected(experiment: Experiment) -> dict[str, Any] | None:
     """What the members beside the forecast say of it, and how much of the truth their band holds."""
-    made, truth = experiment.forecasts["model"], experiment.truth
-    if made.band is None or len(made.states) < 2:
+    forecast, truth = experiment.forecasts["model"], experiment.truth
+    if forecast.band is None or len(forecast.states) < 2:
         return None
-    truth = truth[: len(made.states)]
-    valid = round(valid_time(made.states, truth, experiment.dt, THRESHOLD) / experiment.dt)
-    inside = np.abs(made.states - truth) <= made.band
-    until = made.valid_until
+    truth = truth[: len(forecast.states)]
+    valid = round(valid_time(forecast.states, truth, experiment.dt, VALID_RSE) / experiment.dt)
+    inside = np.abs(forecast.states - truth) <= forecast.band
+    until = forecast.valid_until
     return {
         "valid_time": None if until is None else until * experiment.system.dt,
         "inside_band": float(inside[1 : max(2, valid + 1)].mean()),
-        "rse": made.expected_rse,
+        "rse": forecast.expected_rse,
     }
 
 
@@ -123,22 +111,15 @@ def settings(experiment: Experiment) -> dict[str, Any]:
     }
 
 
-def summary(metrics: dict[str, Any]) -> list[tuple[str, str, str]]:
-    """The findings in short: rows of (what, value, remark)."""
-    valid, horizon = metrics["valid_time"], metrics["horizon"]
+def summary(metrics: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """The findings in short, from the numbers and the `seconds` of the stages.
+
+    Rows of (what, value, remark).
+    """
+    horizon, diverged = metrics["horizon"], metrics["diverged_at"]["model"]
     skill, ratio = metrics["one_step_skill"]["model"], metrics["linear_error_ratio"]
-    diverged, seconds = metrics["diverged_at"]["model"], metrics["seconds"]
-    end = horizon if diverged is None else diverged * metrics["dt"] - metrics["resolution"]
-    bound = ""
-    if diverged is None and valid["model"] >= horizon:
-        bound = "≥ "
-    elif valid["model"] < end and metrics["resolution"] > metrics["dt"]:
-        bound = "≤ "  # the error passed the threshold after the kept state before
-    remark = f"RSE up to {metrics['threshold']:g} %, of {horizon:g} time units forecast"
-    if metrics["resolution"] > metrics["dt"]:
-        remark += f"; seen every {metrics['resolution']:g}"
     rows = [
-        ("valid time", f"{bound}{valid['model']:.4g}", remark),
+        _valid_row(metrics),
         (
             "one-step skill",
             digits(skill),
@@ -149,7 +130,7 @@ def summary(metrics: dict[str, Any]) -> list[tuple[str, str, str]]:
             "-" if ratio is None else f"{ratio:,.0f}×" if ratio >= 100 else f"{ratio:.3g}×",
             "one-step error of the linear window model over that of this one",
         ),
-        ("fit", f"{seconds['fit']:.1f} s", "one pair of states, all choices included"),
+        ("fit", f"{metrics['seconds']['fit']:.1f} s", "one pair of states, all choices included"),
     ]
     if expected := metrics["expected"]:
         when, share = expected["valid_time"], expected["inside_band"]
@@ -166,6 +147,22 @@ def summary(metrics: dict[str, Any]) -> list[tuple[str, str, str]]:
         when = f"t = {diverged * metrics['dt']:.4g}"
         rows.append(("diverged", when, f"step {diverged}; the forecast ends before it"))
     return rows
+
+
+def _valid_row(metrics: Mapping[str, Any]) -> tuple[str, str, str]:
+    """The valid time, with what bounds it where it is not known to the step."""
+    valid, horizon = metrics["valid_time"]["model"], metrics["horizon"]
+    diverged, sparse = metrics["diverged_at"]["model"], metrics["resolution"] > metrics["dt"]
+    end = horizon if diverged is None else diverged * metrics["dt"] - metrics["resolution"]
+    bound = ""
+    if diverged is None and valid >= horizon:
+        bound = "≥ "
+    elif valid < end and sparse:
+        bound = "≤ "  # the error passed the threshold after the kept state before
+    remark = f"RSE up to {metrics['threshold']:g} %, of {horizon:g} time units forecast"
+    if sparse:
+        remark += f"; seen every {metrics['resolution']:g}"
+    return "valid time", f"{bound}{valid:.4g}", remark
 
 
 def digits(value: float | None) -> str:

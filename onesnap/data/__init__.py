@@ -1,16 +1,23 @@
 """Data files: every format gives the same `Dataset`, read a few steps at a time.
 
-dataset    what a file holds: fields, grid, step, boundary, trajectories
-hdf5       careful access to HDF5: no links out of the file, no surprises in size
-layout     which axis of an array is time, which are space
-arrays     .npy and .npz
-well       HDF5 as The Well publishes it
-pdebench   HDF5 as PDEBench publishes it
-plain      any other HDF5, by the names of its datasets and axes
-gridded    NetCDF and Zarr through xarray
-opening    finds out which of these a file is, by its content
-writing    forecasts into files, a piece at a time
+errors       what is wrong with a file, in one error that names it
+dataset      what a file holds: fields, grid, step, boundary, trajectories
+provenance   what a forecast of ours says about itself
+layout       which axis of an array is time, which are space
+hdf5         careful access to HDF5: no links out of the file, no surprises in size
+arrays       .npy and .npz
+well         HDF5 as The Well publishes it
+pdebench     HDF5 as PDEBench publishes it
+plain        any other HDF5, by the names of its arrays and axes
+gridded      NetCDF and Zarr through xarray
+opening      which of these a file is, by its content
+pairs        states before and after a step, with their context
+stream       the pairs of a dataset, in batches that fit into memory
+atomic       files that are there whole or not at all
+checkpoint   what an interrupted fit had learned
+writing      forecasts into files, a piece at a time
 """
 
-from .dataset import DataError as DataError, Dataset as Dataset, Field as Field
+from .dataset import Dataset as Dataset, Field as Field
+from .errors import DataError as DataError
 from .opening import open as open

@@ -5,120 +5,142 @@ from __future__ import annotations
 import os
 import zipfile
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.lib import format as npy
 
-from .dataset import DataError, Dataset, Field, reading, recognise, spacing
+from .dataset import Dataset, Field, spacing
+from .errors import DataError, reading
 from .layout import SPACE, find_layout
+from .provenance import recognise, stored_channels
 
-MOST_BYTES = 2**31  # of a compressed array, which has to be in memory as a whole
+
+class Header(NamedTuple):
+    """What an array file says before its values."""
+
+    shape: tuple[int, ...]
+    fortran: bool
+    dtype: np.dtype
+
+    @property
+    def size(self) -> int:
+        """Bytes of the values."""
+        return int(np.prod(self.shape, dtype=object)) * self.dtype.itemsize
+
+    @property
+    def numeric(self) -> bool:
+        return self.dtype.kind in "fiu"
 
 
-def _header(stream, path) -> tuple[tuple[int, ...], bool, np.dtype]:
-    """Shape, order and type of an array, without reading it."""
+def _header(stream, path) -> Header:
+    """The header of an array, without reading its values."""
     version = npy.read_magic(stream)
     read = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}.get(version)
     if read is None:
         raise DataError(f"{path}: has NumPy format {version}, known are 1.0 and 2.0; save it anew")
-    shape, fortran, dtype = read(stream)
-    if dtype.hasobject:
+    header = Header(*read(stream))
+    if header.dtype.hasobject:
         raise DataError(
             f"{path}: holds pickled Python objects, which can run code and are never opened; "
             "save it anew as an array of numbers, as in np.save(path, np.stack(list_of_states))"
         )
-    if any(size < 0 for size in shape):
-        raise DataError(f"{path}: has the impossible shape {shape}")
-    return shape, fortran, dtype
-
-
-def _bytes(shape, dtype: np.dtype) -> int:
-    return int(np.prod(shape, dtype=object)) * dtype.itemsize
+    if any(size < 0 for size in header.shape):
+        raise DataError(f"{path}: has the impossible shape {header.shape}")
+    return header
 
 
 def open_npy(path, dims=None) -> Dataset:
     """An array of states in a `.npy` file."""
     with reading(path):
         with open(path, "rb") as stream:
-            shape, fortran, dtype = _header(stream, path)
+            header = _header(stream, path)
             offset, size = stream.tell(), os.fstat(stream.fileno()).st_size
-        if size - offset != _bytes(shape, dtype):
+        if size - offset != header.size:
             raise DataError(
-                f"{path}: {size - offset} bytes of values where shape {shape} of {dtype} needs "
-                f"{_bytes(shape, dtype)}; it was cut or is damaged"
+                f"{path}: {size - offset} bytes of values where shape {header.shape} of "
+                f"{header.dtype} needs {header.size}; it was cut or is damaged"
             )
 
         def load() -> np.ndarray:
-            order = "F" if fortran else "C"
-            return np.memmap(path, dtype, "r", offset, shape, order=order)
+            order = "F" if header.fortran else "C"
+            return np.memmap(path, header.dtype, "r", offset, header.shape, order=order)
 
-        return _dataset(path, "NumPy array", "u", shape, dtype, load, dims)
+        return _dataset(path, "NumPy array", "u", header, load, dims)
 
 
 def open_npz(path, field: str | None = None, dims=None) -> Dataset:
     """One array of a `.npz` file, `states` if there is one; `dt`, `dx` and `x`, `t` are used."""
-    with reading(path), zipfile.ZipFile(path) as archive:
-        members = {
-            info.filename.removesuffix(".npy"): info
-            for info in archive.infolist()
-            if info.filename.endswith(".npy")
-        }
-        headers = {}
-        for name, info in members.items():
-            with archive.open(info) as stream:
-                headers[name] = _header(stream, f"{path}: {name}")
-                needed, present = _bytes(headers[name][0], headers[name][2]), info.file_size
-                if needed + stream.tell() != present or needed > MOST_BYTES:
-                    raise DataError(
-                        f"{path}: {name} needs {needed} bytes of the {present} it has; at most "
-                        f"{MOST_BYTES} can be read from .npz, use .npy, HDF5 or Zarr for more"
-                    )
-        listed = ", ".join(f"{name} {headers[name][0]}" for name in headers)
-        large = [
-            n for n, (shape, _, kind) in headers.items() if len(shape) > 1 and kind.kind in "fiu"
-        ]
+    with reading(path):
+        headers = _headers(path)
+        large = [name for name, h in headers.items() if len(h.shape) > 1 and h.numeric]
         if field is None:
             field = "states" if "states" in headers else large[0] if len(large) == 1 else None
         if field is None or field not in headers:
+            listed = ", ".join(f"{name} {header.shape}" for name, header in headers.items())
             raise DataError(f"{path}: choose the array of states with field; it holds: {listed}")
 
         def number(*names: str) -> Any:
             """The first of these arrays that is there, if it is small and of numbers."""
             for name in names:
-                if name in headers and headers[name][2].kind in "fiu" and name != field:
-                    shape = headers[name][0]
-                    if len(shape) <= 1 and _bytes(shape, headers[name][2]) <= 2**24:
-                        return _member(path, name)
+                header = None if name == field else headers.get(name)
+                if header is None or not header.numeric:
+                    continue
+                if len(header.shape) <= 1 and header.size <= 2**24:
+                    return _member(path, name)
             return None
 
-        shape, _, dtype = headers[field]
-        found = _dataset(
-            path, "NumPy archive", field, shape, dtype, lambda: _member(path, field), dims
+        text = headers.get("onesnap")
+        small = text is not None and text.dtype.kind == "U" and not text.shape and text.size < 2**20
+        origin = str(_member(path, "onesnap")) if small else None
+        if dims is None and stored_channels(origin):
+            dims = _own_dims(headers[field])  # a forecast of ours, on however small a grid
+        dataset = _dataset(
+            path, "NumPy archive", field, headers[field], lambda: _member(path, field), dims
         )
         dt, times = number("dt"), number("t", "time")
-        dx = [number(name) for name in found.axes]
+        dx = [number(name) for name in dataset.axes]
         dx = [spacing(x) if x is not None and x.ndim else None for x in dx]
         if (given := number("dx")) is not None:
             dx = np.broadcast_to(given, len(dx)).astype(float).tolist()
-        step = float(dt) if dt is not None and dt.ndim == 0 else None
+        step = float(dt) if dt is not None and dt.ndim == 0 and np.isfinite(dt) else None
         if step is None and times is not None:
             step = spacing(times)
-        found = replace(found, dt=step, dx=tuple(dx))
-        ours = headers.get("onesnap")
-        if ours is not None and ours[2].kind == "U" and ours[2].itemsize < 2**20 and ours[0] == ():
-            found = recognise(found, str(_member(path, "onesnap")))
-        return found
+        return recognise(replace(dataset, dt=step, dx=tuple(dx)), origin)
+
+
+def _headers(path, most: int = 2**31) -> dict[str, Header]:
+    """The header of every array in an archive, none of more than `most` bytes.
+
+    A compressed array can only be read as a whole.
+    """
+    headers = {}
+    with zipfile.ZipFile(path) as archive:
+        for info in archive.infolist():
+            if not info.filename.endswith(".npy"):
+                continue
+            name = info.filename.removesuffix(".npy")
+            with archive.open(info) as stream:
+                header = headers[name] = _header(stream, f"{path}: {name}")
+                if header.size + stream.tell() != info.file_size or header.size > most:
+                    raise DataError(
+                        f"{path}: {name} needs {header.size} bytes of the {info.file_size} it has; "
+                        f"at most {most} can be read from .npz, use .npy, HDF5 or Zarr for more"
+                    )
+    return headers
 
 
 def from_array(states, *, dt: float | None = None, boundary="periodic") -> Dataset:
     """An array `(time, channel, *space)` that is in memory already."""
     states = np.asarray(states)
-    axes = SPACE[: states.ndim - 2]
-    found = _dataset(
-        "array", "array", "u", states.shape, states.dtype, lambda: states, ("time", "channel", *axes)
-    )
-    return found.told(dt=dt, boundary=boundary)
+    header = Header(states.shape, False, states.dtype)
+    dataset = _dataset("array", "array", "u", header, lambda: states, _own_dims(header))
+    return dataset.with_options(dt=dt, boundary=boundary)
+
+
+def _own_dims(header: Header) -> tuple[str, ...]:
+    """Our own order of axes."""
+    return ("time", "channel", *SPACE[: len(header.shape) - 2])
 
 
 def _member(path, name: str) -> np.ndarray:
@@ -126,11 +148,13 @@ def _member(path, name: str) -> np.ndarray:
         return archive[name]
 
 
-def _dataset(path, kind: str, name: str, shape, dtype: np.dtype, load, dims) -> Dataset:
-    if dtype.kind not in "fiu":
+def _dataset(path, kind: str, name: str, header: Header, load, dims) -> Dataset:
+    """One array as a dataset; `load()` is called once, when the first states are wanted."""
+    if not header.numeric:
         raise DataError(
-            f"{path}: expected real numbers, got {dtype}; give complex ones as two channels"
+            f"{path}: expected real numbers, got {header.dtype}; give complex ones as two channels"
         )
+    shape = header.shape
     layout = find_layout(dims, shape, path)
     count = layout.count(shape)
     names = [name] if count == 1 else [f"{name}_{index}" for index in range(count)]

@@ -14,8 +14,6 @@ from safetensors.numpy import load as from_bytes, save as to_bytes
 
 from .atomic import write_atomically
 
-MOST_CHECKPOINT = 2**32  # bytes
-
 
 def save_checkpoint(
     path, tensors: Mapping[str, np.ndarray], done: int, rows: list[int], mark: str
@@ -37,7 +35,7 @@ def load_checkpoint(
     if not path.exists():
         return None
     try:
-        if path.stat().st_size > MOST_CHECKPOINT:
+        if path.stat().st_size > 2**32:  # bytes; no fit keeps as much
             raise ValueError("it is too large")
         content = path.read_bytes()
         tensors = from_bytes(content)

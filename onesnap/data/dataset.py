@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -12,38 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..grid.boundary import both_sides
+from .errors import DataError, reading
 
-KINDS = ("scalar", "vector", "tensor")
-MOST_FRAME = 2**31  # bytes of one state, as float64; what claims more is damage or out of reach
-MOST_TRAJECTORIES = 100_000
-BATCH = 2**25  # bytes of states that are read at a time
-LOOKED_AT = 8  # states that are searched for cells without values
-
-
-class DataError(ValueError):
-    """A data file that cannot be read, or not without being told more."""
-
-
-class MissingPackage(ImportError, ValueError):
-    """A format needs a package that is not installed."""
-
-
-@contextlib.contextmanager
-def reading(path) -> Iterator[None]:
-    """Whatever a library makes of a damaged file becomes one error that names the file."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # libraries warn of oddities that are checked here
-            yield
-    except (DataError, MissingPackage, FileNotFoundError, PermissionError):
-        raise
-    except ImportError as error:
-        raise MissingPackage(f"{path}: {error}; pip install 'onesnap[data]'") from error
-    except RecursionError as error:
-        raise DataError(f"{path}: cannot be read: it is nested too deeply") from error
-    except Exception as error:
-        words = " ".join(str(error).split())[:300] or type(error).__name__
-        raise DataError(f"{path}: cannot be read; damaged, or not what it seems: {words}") from error
+KINDS = ("scalar", "vector", "tensor")  # by the order of the tensor
 
 
 @dataclass(frozen=True)
@@ -87,10 +55,10 @@ class Dataset:
     """Trajectories on one regular grid, with all that their file tells about them.
 
     `dx` and `dt` are None where the file does not say. `boundary` has an entry for each axis, as
-    `Surrogate(boundary=...)` takes it. `context` names the known fields,
-    `scalar_context` is False if some of them turn with the axes. `mask` is True where there are
-    values at all times, None if that is everywhere. `notes` tell what was assumed or left out,
-    `attributes` what a forecast of ours says about itself.
+    `Surrogate(boundary=...)` takes it. `context` names the known fields, `scalar_context` is False
+    if any of them turns with the axes. `mask` is True where there are values at all times, None if
+    that is everywhere. `notes` tell what was assumed or left out, `attributes` what a forecast of
+    ours says about itself.
     """
 
     path: str
@@ -119,7 +87,8 @@ class Dataset:
             )
         if not self.fields or not self.trajectories or min(self.space) < 1:
             raise DataError(f"{self.path}: holds no states, grid {self.space}")
-        if 8 * self.channels * int(np.prod(self.space, dtype=object)) > MOST_FRAME:
+        # A state of more than 2 GiB in float64 is damage, or out of reach.
+        if 8 * self.channels * int(np.prod(self.space, dtype=object)) > 2**31:
             raise DataError(f"{self.path}: a state of {self.channels} × {self.space} is too large")
 
     @property
@@ -151,10 +120,10 @@ class Dataset:
         if not 0 <= trajectory < len(self.trajectories):
             last = len(self.trajectories) - 1
             raise DataError(f"{self.path}: trajectory: expected 0 to {last}, got {trajectory}")
-        found = self.trajectories[trajectory]
-        start, stop, _ = slice(start, stop).indices(found.steps)
+        source = self.trajectories[trajectory]
+        start, stop, _ = slice(start, stop).indices(source.steps)
         with reading(self.path):
-            states = np.asarray(found.read(start, max(start, stop)), np.float64)
+            states = np.asarray(source.read(start, max(start, stop)), np.float64)
         if states.shape != (max(0, stop - start), *self.shape):
             raise DataError(f"{self.path}: expected states of {self.shape}, read {states.shape[1:]}")
         return states
@@ -190,7 +159,7 @@ class Dataset:
         parts = list(self.batches(numbers))
         return {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
 
-    def batches(self, numbers, size: int = BATCH) -> Iterator[dict[str, np.ndarray]]:
+    def batches(self, numbers, size: int = 2**25) -> Iterator[dict[str, np.ndarray]]:
         """The pairs of these numbers, in batches of at most about `size` bytes."""
         frame = 8 * int(np.prod(self.shape))
         most = max(1, size // (2 * frame))
@@ -198,10 +167,10 @@ class Dataset:
         chosen = self.varying_parameters()
         numbers = np.asarray(numbers, np.int64)
         for first in range(0, len(numbers), most):
-            some = numbers[first : first + most]
-            owners = np.searchsorted(ends, some, side="right")
+            batch = numbers[first : first + most]
+            owners = np.searchsorted(ends, batch, side="right")
             parts = [
-                self._part(int(owner), some[owners == owner], ends, chosen)
+                self._part(int(owner), batch[owners == owner], ends, chosen)
                 for owner in dict.fromkeys(owners.tolist())
             ]
             yield {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
@@ -242,9 +211,9 @@ class Dataset:
                 last.append(trajectory.part(trajectory.steps - held, trajectory.steps))
         return replace(self, trajectories=tuple(first)), replace(self, trajectories=tuple(last))
 
-    def with_mask(self) -> Dataset:
-        """The same, with the cells marked that have no value in any state that was looked at."""
-        count = min(LOOKED_AT, sum(t.steps for t in self.trajectories))
+    def with_mask(self, most: int = 8) -> Dataset:
+        """The same, with the cells marked that have no value in any of `most` states."""
+        count = min(most, sum(t.steps for t in self.trajectories))
         missing: Any = True
         for turn, place in enumerate(np.linspace(0, len(self.trajectories) - 1, count)):
             step = turn * self.trajectories[round(place)].steps // count
@@ -252,22 +221,24 @@ class Dataset:
                 missing = missing & ~np.isfinite(state).all(axis=0)
             if not np.any(missing):
                 return self
-        there = ~np.broadcast_to(missing, self.space)
-        if not there.any():
+        present = ~np.broadcast_to(missing, self.space)
+        if not present.any():
             raise DataError(f"{self.path}: none of {count} states that were looked at has a value")
-        return replace(self, mask=there if self.mask is None else there & self.mask)
+        return replace(self, mask=present if self.mask is None else present & self.mask)
 
-    def told(self, **given: Any) -> Dataset:
-        """The same with what the user knows better: dt, dx, boundary."""
-        changes = {name: value for name, value in given.items() if value is not None}
+    def with_options(self, dt: float | None = None, dx=None, boundary=None) -> Dataset:
+        """The same with what the user knows better; None leaves what the file says."""
+        changes: dict[str, Any] = {}
         dimension = len(self.space)
-        if "dx" in changes:
-            dx = changes["dx"]
-            changes["dx"] = (float(dx),) * dimension if np.ndim(dx) == 0 else tuple(map(float, dx))
-            if len(changes["dx"]) != dimension:
+        if dt is not None:
+            changes["dt"] = dt
+        if dx is not None:
+            steps = (float(dx),) * dimension if np.ndim(dx) == 0 else tuple(map(float, dx))
+            if len(steps) != dimension:
                 raise ValueError(f"dx: expected a number, or {dimension} of them, got {dx!r}")
-        if "boundary" in changes:
-            changes["boundary"] = both_sides(changes["boundary"], dimension)
+            changes["dx"] = steps
+        if boundary is not None:
+            changes["boundary"] = both_sides(boundary, dimension)
             notes = [note for note in self.notes if not note.startswith("boundary")]
             changes["notes"] = tuple(notes)
         return replace(self, **changes)
@@ -281,32 +252,3 @@ def spacing(coordinate) -> float | None:
         return None
     even = np.allclose(steps, steps.mean(), rtol=1e-2, atol=0)
     return abs(float(steps.mean())) if even else None
-
-
-def stored_channels(text: Any) -> list[str]:
-    """The names of the channels of a forecast of ours, in order; none if it is no such file."""
-    try:
-        return [str(name) for name in json.loads(text)["channels"]]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return []
-
-
-def recognise(dataset: Dataset, text: Any) -> Dataset:
-    """The same with what a forecast of ours says about itself in its JSON text, if it does."""
-    try:
-        attributes = json.loads(text)
-        sides = both_sides(attributes["boundary"], len(dataset.space))
-        fields = tuple(Field(str(n), str(k), int(c), str(u)) for n, k, c, u in attributes["fields"])
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return dataset
-    known = sum(f.channels for f in fields) == dataset.channels and {f.kind for f in fields} <= set(
-        KINDS
-    )
-    notes = tuple(note for note in dataset.notes if not note.startswith("boundary"))
-    return replace(
-        dataset,
-        boundary=sides,
-        fields=fields if known else dataset.fields,
-        notes=notes,
-        attributes=attributes,
-    )

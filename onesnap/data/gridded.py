@@ -6,22 +6,23 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .dataset import DataError, Dataset, Field, reading, recognise, spacing, stored_channels
-from .hdf5 import MOST_CHUNK, datasets, opened
-from .layout import CHANNELS, SAMPLES, TIMES, by_names, split_names
+from .dataset import Dataset, Field, spacing
+from .errors import DataError, reading
+from .hdf5 import MOST_CHUNK, list_arrays, opened
+from .layout import CHANNELS, SAMPLES, TIMES, Layout, by_names, split_names
+from .provenance import recognise, stored_channels
 
 # Codecs of Zarr that only move numbers about; others can run code or are not installed anyway.
 CODECS = {
     "blosc", "bytes", "bz2", "crc32c", "delta", "fixedscaleoffset", "gzip", "lz4", "lzma",
     "sharding_indexed", "shuffle", "transpose", "zlib", "zstd", "endian", "bitround",
 }  # fmt: skip
-MOST_METADATA = 2**24
-MOST_NODES = 100_000
 
 
 @contextmanager
@@ -33,15 +34,15 @@ def _opened(path, engine: str) -> Iterator[Any]:
         more: dict[str, Any] = {"consolidated": False} if engine == "zarr" else {}
         with xarray.open_dataset(
             path, engine=engine, decode_times=False, cache=False, chunks=None, **more
-        ) as found:
-            yield found
+        ) as source:
+            yield source
 
 
 def open_netcdf(path, engine: str, field=None, dims=None) -> Dataset:
     """A NetCDF file; `engine` is "h5netcdf", or "scipy" for the old format."""
     if engine == "h5netcdf":
         with opened(path) as file:
-            datasets(file, path)  # refuses links out of the file
+            list_arrays(file, path)  # refuses links out of the file
     return _open(path, engine, "NetCDF", field, dims)
 
 
@@ -94,83 +95,110 @@ def _open(path, engine: str, kind: str, field, dims) -> Dataset:
     return _describe(path, kind, lambda: _opened(path, engine), field, dims)
 
 
-def _roles(names: tuple[str, ...], found) -> list[str]:
+@dataclass(frozen=True)
+class Selection:
+    """The variables of a file that make up a state, and the roles of their axes."""
+
+    names: list[str]
+    dims: list[str]  # of each variable, without those of one entry that are left out
+    single: list[str]
+    layout: Layout
+    shape: tuple[int, ...]
+    axes: list[str]  # those of `dims` that are space, in the order of the layout
+
+    @property
+    def time(self) -> str:
+        return self.dims[self.layout.time]
+
+    def read(self, source, sample: int, start: int, stop: int) -> np.ndarray:
+        """Steps of one sample, `(time, channel, *space)`."""
+        pick: dict[str, Any] = {self.time: slice(start, stop), **dict.fromkeys(self.single, 0)}
+        if self.layout.sample is not None:
+            pick[self.dims[self.layout.sample]] = [sample]
+        parts = []
+        for name in self.names:
+            values = source[name].isel(pick).transpose(*self.dims).values
+            parts.append(self.layout.read(values, 0, 0, stop - start))
+        return np.concatenate(parts, axis=1)
+
+
+def _select(path, source, field, dims) -> Selection:
+    """The variables that were asked for, else those with a time axis and most axes."""
+    variables = {str(n): v for n, v in source.data_vars.items() if v.dtype.kind in "fiu"}
+    listed = ", ".join(f"{n}{v.dims} {v.shape}" for n, v in variables.items()) or "no numbers"
+    names = split_names(field) if field is not None else _states(source, variables)
+    if not names or any(name not in variables for name in names):
+        raise DataError(
+            f"{path}: choose with field what to read, and name the axes with dims if none is "
+            f"called time; it holds: {listed}"
+        )
+    first = variables[names[0]]
+    apart = [name for name in names if variables[name].dims != first.dims]
+    if apart:
+        raise DataError(
+            f"{path}: {names[0]} and {apart[0]} have different axes; choose with field those "
+            f"that belong together; it holds: {listed}"
+        )
+    if dims is not None:
+        roles, single = split_names(dims), []
+    else:
+        # Axes of one entry that are no known role (a level, a band) carry nothing.
+        known = (*TIMES, *SAMPLES, *CHANNELS)
+        pairs = list(zip(first.dims, _roles(first.dims, source), strict=True))
+        single = [d for d, role in pairs if source.sizes[d] == 1 and role.lower() not in known]
+        roles = [role for d, role in pairs if d not in single]
+    kept = [dim for dim in first.dims if dim not in single]
+    shape = tuple(int(source.sizes[dim]) for dim in kept)
+    layout = by_names(roles, shape, path)
+    axes = [kept[axis] for axis in layout.space]
+    return Selection(names, kept, single, layout, shape, axes)
+
+
+def _states(source, variables: Mapping[str, Any]) -> list[str]:
+    """The variables that are states, where the user did not say."""
+    if own := stored_channels(source.attrs.get("onesnap")):
+        return own  # the file has them in the order of the alphabet
+    roles = {n: [role.lower() for role in _roles(v.dims, source)] for n, v in variables.items()}
+    timed = [name for name in roles if set(roles[name]) & set(TIMES)]
+    most = max((variables[name].ndim for name in timed), default=0)
+    return [name for name in timed if variables[name].ndim == most > 1]
+
+
+def _roles(names: tuple[str, ...], source) -> list[str]:
     """Names of axes, with those that CF attributes or types tell put into our words."""
     roles = []
     for name in names:
-        attributes = found[name].attrs if name in found.variables else {}
+        attributes = source[name].attrs if name in source.variables else {}
         time = attributes.get("axis") == "T" or attributes.get("standard_name") == "time"
         time = time or " since " in str(attributes.get("units", ""))
         time = time and not any(other.lower() in TIMES for other in names)
-        time = time or (name in found.variables and found[name].dtype.kind in "mM")
+        time = time or (name in source.variables and source[name].dtype.kind in "mM")
         roles.append("time" if time else str(name))
     return roles
 
 
 def _describe(path, kind: str, access: Callable[[], Any], field, dims) -> Dataset:
-    with reading(path), access() as found:
-        variables = {str(n): v for n, v in found.data_vars.items() if v.dtype.kind in "fiu"}
-        listed = ", ".join(f"{n}{v.dims} {v.shape}" for n, v in variables.items()) or "no numbers"
-        ours = found.attrs.get("onesnap")
-        if field is None and (own := stored_channels(ours)):
-            chosen = own  # the file has them in the order of the alphabet
-        elif field is None:
-            roles = {
-                n: [role.lower() for role in _roles(v.dims, found)] for n, v in variables.items()
-            }
-            timed = [name for name in roles if set(roles[name]) & set(TIMES)]
-            most = max((variables[n].ndim for n in timed), default=0)
-            chosen = [n for n in timed if variables[n].ndim == most > 1]
-        else:
-            chosen = split_names(field)
-        if not chosen or any(name not in variables for name in chosen):
-            raise DataError(
-                f"{path}: choose with field what to read, and name the axes with dims if none is "
-                f"called time; it holds: {listed}"
-            )
-        first = variables[chosen[0]]
-        apart = [name for name in chosen if variables[name].dims != first.dims]
-        if apart:
-            raise DataError(
-                f"{path}: {chosen[0]} and {apart[0]} have different axes; choose with field those "
-                f"that belong together; it holds: {listed}"
-            )
-        names = split_names(dims) if dims is not None else _roles(first.dims, found)
-        # Axes of one entry that are no known role (a level, a band) carry nothing.
-        known = (*TIMES, *SAMPLES, *CHANNELS)
-        single = [
-            dim
-            for dim, name, size in zip(first.dims, names, first.shape, strict=False)
-            if size == 1 and name.lower() not in known and dims is None
-        ]
-        kept = [dim for dim in first.dims if dim not in single]
-        if dims is None:
-            names = [n for d, n in zip(first.dims, names, strict=True) if d not in single]
-        shape = tuple(int(found.sizes[dim]) for dim in kept)
-        layout = by_names(names, shape, path)
-        axis = dict(zip(names, kept, strict=True))
-        dx = [_spacing(found, axis[name]) for name in layout.names]
+    """What xarray has open as a dataset; `access()` opens it anew for every reading."""
+    with reading(path), access() as source:
+        chosen = _select(path, source, field, dims)
+        layout, shape = chosen.layout, chosen.shape
         count = layout.count(shape)
         fields = [
             Field(
-                n if count == 1 else f"{n}_{i}", units=str(variables[n].attrs.get("units", ""))[:40]
+                name if count == 1 else f"{name}_{index}",
+                units=str(source[name].attrs.get("units", ""))[:40],
             )
-            for n in chosen
-            for i in range(count)
+            for name in chosen.names
+            for index in range(count)
         ]
-        dt = _spacing(found, kept[layout.time])
-        clock = str(found[kept[layout.time]].attrs.get("units", "")) if dt is not None else ""
+        dx = tuple(_spacing(source, dim) for dim in chosen.axes)
+        dt = _spacing(source, chosen.time)
+        clock = str(source[chosen.time].attrs.get("units", "")) if dt is not None else ""
+        text = source.attrs.get("onesnap")
 
     def read(sample: int, start: int, stop: int) -> np.ndarray:
-        with reading(path), access() as found:
-            pick = {kept[layout.time]: slice(start, stop), **dict.fromkeys(single, 0)}
-            if layout.sample is not None:
-                pick[kept[layout.sample]] = [sample]
-            parts = []
-            for name in chosen:
-                part = found[name].isel(pick)
-                parts.append(layout.read(part.transpose(*kept).values, 0, 0, stop - start))
-        return np.concatenate(parts, axis=1)
+        with reading(path), access() as source:
+            return chosen.read(source, sample, start, stop)
 
     dataset = Dataset(
         path=str(path),
@@ -179,20 +207,20 @@ def _describe(path, kind: str, access: Callable[[], Any], field, dims) -> Datase
         axes=layout.names,
         space=layout.grid(shape),
         trajectories=layout.trajectories(shape, path, read),
-        dx=tuple(dx),
+        dx=dx,
         dt=dt,
         boundary=("periodic",) * len(layout.space),
         time_units=clock,
         notes=("boundary: the file does not say; taken as periodic",),
     )
-    return recognise(dataset, ours)
+    return recognise(dataset, text)
 
 
-def _spacing(found, dim) -> float | None:
+def _spacing(source, dim) -> float | None:
     """The distance of neighbouring points of an axis; of moments in seconds."""
-    if dim not in found.variables:
+    if dim not in source.variables:
         return None
-    points = found[dim].values
+    points = source[dim].values
     if points.dtype.kind in "mM":
         points = (points - points[:1]).astype("timedelta64[ns]").astype(np.float64) / 1e9
     return spacing(points) if points.dtype.kind in "fiu" else None
@@ -201,14 +229,14 @@ def _spacing(found, dim) -> float | None:
 def _check_zarr(path: Path) -> None:
     """Refuse what leads out of the folder, what could run code, and sizes that cannot be right."""
     for count, (folder, folders, names) in enumerate(os.walk(path, followlinks=False)):
-        if count > MOST_NODES:
+        if count > 100_000:
             raise DataError(f"{path}: has more folders than can be right")
         for name in (*folders, *names):
             if (Path(folder) / name).is_symlink():
                 raise DataError(f"{path}: {name} is a link to somewhere else; copy the data into it")
         for name in {"zarr.json", ".zarray", ".zmetadata"} & set(names):
             file = Path(folder) / name
-            if file.stat().st_size > MOST_METADATA:
+            if file.stat().st_size > 2**24:
                 raise DataError(f"{file}: has more metadata than can be right")
             _check_metadata(file, json.loads(file.read_text("utf-8")))
 

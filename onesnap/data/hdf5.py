@@ -1,4 +1,7 @@
-"""Careful access to HDF5: the file is untrusted, and everything in it has to be inside it."""
+"""Careful access to HDF5: the file is untrusted, and everything in it has to be inside it.
+
+What HDF5 calls a dataset is an array here: a `Dataset` is what a whole file holds.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from .dataset import DataError, reading
+from .errors import DataError, reading
 
-MOST_OBJECTS = 200_000
-MOST_DEPTH = 8
-MOST_CHUNK = 2**30  # bytes that the library takes at once to read any part of a chunk
-MOST_COORDINATE = 2**24  # values of an axis, a mask or a table of parameters
-SIGNATURE = b"\x89HDF\r\n\x1a\n"
+MOST_CHUNK = 2**30  # bytes that a library takes at once to read any part of a chunk
 
 
 @contextmanager
@@ -27,18 +26,18 @@ def opened(path) -> Iterator[Any]:
             yield file
 
 
-def datasets(file, path) -> dict[str, Any]:
-    """Every dataset by its name in the file, after refusing what would lead out of it."""
+def list_arrays(file, path) -> dict[str, Any]:
+    """Every dataset of HDF5 by its name in the file, after refusing what would lead out of it."""
     import h5py
 
-    found: dict[str, Any] = {}
+    arrays: dict[str, Any] = {}
     seen = 0
 
     def walk(group, prefix: str, depth: int) -> None:
         nonlocal seen
         for name in group:
             seen += 1
-            if seen > MOST_OBJECTS or depth > MOST_DEPTH:
+            if seen > 200_000 or depth > 8:
                 raise DataError(f"{path}: has more objects or deeper groups than can be right")
             link = group.get(name, getlink=True)
             if not isinstance(link, h5py.HardLink):
@@ -50,39 +49,40 @@ def datasets(file, path) -> dict[str, Any]:
             if isinstance(item, h5py.Group):
                 walk(item, f"{prefix}{name}/", depth + 1)
             elif isinstance(item, h5py.Dataset):
-                found[prefix + name] = check(item, path, prefix + name)
+                arrays[prefix + name] = check(item, path, prefix + name)
 
     walk(file, "", 0)
-    return found
+    return arrays
 
 
-def check(dataset, path, name: str):
-    """The dataset, or a refusal if it reads other files or is larger than anything sensible."""
-    if dataset.is_virtual or dataset.external:
+def check(array, path, name: str):
+    """The array, or a refusal if it reads other files or is larger than anything sensible."""
+    if array.is_virtual or array.external:
         raise DataError(
             f"{path}: {name} keeps its values in other files; only files that hold their own data "
             "are read: copy it with h5repack"
         )
-    if dataset.chunks is not None:
-        size = int(np.prod(dataset.chunks, dtype=object)) * dataset.dtype.itemsize
+    if array.chunks is not None:
+        size = int(np.prod(array.chunks, dtype=object)) * array.dtype.itemsize
         if size > MOST_CHUNK:
             raise DataError(f"{path}: {name} has chunks of {size} bytes, more than can be right")
-    elif dataset.size and dataset.dtype.kind in "fiub":
-        size, there = dataset.size * dataset.dtype.itemsize, dataset.id.get_storage_size()
-        if there not in (0, size):
-            raise DataError(f"{path}: {name} needs {size} bytes and has {there}; it is damaged")
-    return dataset
+    elif array.size and array.dtype.kind in "fiub":
+        size, stored = array.size * array.dtype.itemsize, array.id.get_storage_size()
+        if stored not in (0, size):
+            raise DataError(f"{path}: {name} needs {size} bytes and has {stored}; it is damaged")
+    return array
 
 
-def numeric(dataset) -> bool:
-    return dataset.dtype.kind in "fiu" and dataset.dtype.itemsize <= 8
+def numeric(array) -> bool:
+    """Whether the array holds real numbers that float64 can."""
+    return array.dtype.kind in "fiu" and array.dtype.itemsize <= 8
 
 
-def values(dataset, path, name: str, most: int = MOST_COORDINATE) -> np.ndarray:
-    """A small dataset as a whole, in float64."""
-    if dataset.size is None or dataset.size > most or dataset.dtype.kind not in "fiub":
-        raise DataError(f"{path}: {name}: expected a small array of numbers, got {dataset!r}")
-    return np.asarray(dataset[()], np.float64)
+def values(array, path, name: str, most: int = 2**24) -> np.ndarray:
+    """A small array as a whole, in float64: an axis, a mask, a table of parameters."""
+    if array.size is None or array.size > most or array.dtype.kind not in "fiub":
+        raise DataError(f"{path}: {name}: expected a small array of numbers, got {array!r}")
+    return np.asarray(array[()], np.float64)
 
 
 def words(value) -> list[str]:

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .dataset import MOST_TRAJECTORIES, DataError, Trajectory
+from .dataset import Trajectory
+from .errors import DataError
 
 TIMES = ("time", "t", "step", "steps", "valid_time")
 SAMPLES = ("sample", "samples", "batch", "trajectory", "member", "ensemble", "seed", "run")
 CHANNELS = ("channel", "channels", "component", "variable", "field", "c")
 SPACE = ("x", "y", "z")
-FEW = 8  # an axis with more entries than this is hardly one of channels
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Layout:
         return 1 if self.channel is None else int(shape[self.channel])
 
     def read(self, source, sample: int, start: int, stop: int) -> np.ndarray:
-        """Some steps of one sample, `(time, channel, *space)`; `source` is read in one slice."""
+        """Steps of one sample, `(time, channel, *space)`; `source` is read in one slice."""
         index: list = [slice(None)] * (len(source.shape))
         index[self.time] = slice(start, stop)
         order = [self.time, *([] if self.channel is None else [self.channel]), *self.space]
@@ -44,23 +44,26 @@ class Layout:
         states = np.transpose(np.asarray(source[tuple(index)], np.float64), order)
         return states[:, None] if self.channel is None else states
 
-    def samples(self, shape: Sequence[int], path) -> int:
-        count = 1 if self.sample is None else int(shape[self.sample])
-        if not 1 <= count <= MOST_TRAJECTORIES:
-            raise DataError(f"{path}: holds {count} trajectories; expected 1 to {MOST_TRAJECTORIES}")
-        return count
-
     def trajectories(self, shape: Sequence[int], path, read) -> tuple[Trajectory, ...]:
         """One for each sample; `read(sample, start, stop)` gives its states."""
         steps = int(shape[self.time])
+        count = check_count(1 if self.sample is None else int(shape[self.sample]), path)
 
         def make(sample: int) -> Trajectory:
             return Trajectory(steps, lambda start, stop: read(sample, start, stop))
 
-        return tuple(make(sample) for sample in range(self.samples(shape, path)))
+        return tuple(make(sample) for sample in range(count))
+
+
+def check_count(count: int, path, most: int = 100_000) -> int:
+    """The number of trajectories, if it can be right."""
+    if not 1 <= count <= most:
+        raise DataError(f"{path}: holds {count} trajectories; expected 1 to {most}")
+    return count
 
 
 def split_names(dims: str | Sequence[str]) -> list[str]:
+    """Names out of a text with commas, or out of a list."""
     parts = dims.split(",") if isinstance(dims, str) else list(dims)
     return [str(part).strip() for part in parts]
 
@@ -98,7 +101,8 @@ def by_shape(shape: Sequence[int], path) -> Layout:
     """Our own order `(time, channel, *space)`, where the shape leaves no doubt about it."""
     if len(shape) == 2:
         return by_names("time,x", shape, path)
-    if 3 <= len(shape) <= 5 and shape[1] <= FEW < min(shape[2:]):
+    # An axis with more than eight entries is hardly one of channels, one with fewer none of space.
+    if 3 <= len(shape) <= 5 and shape[1] <= 8 < min(shape[2:]):
         return by_names(("time", "channel", *SPACE[: len(shape) - 2]), shape, path)
     raise DataError(
         f"{path}: cannot tell which axis of shape {tuple(shape)} is which; name them with dims, "
@@ -107,4 +111,5 @@ def by_shape(shape: Sequence[int], path) -> Layout:
 
 
 def find_layout(dims, shape: Sequence[int], path) -> Layout:
+    """Roles by the names of the axes if there are any, else by the shape."""
     return by_shape(shape, path) if dims is None else by_names(dims, shape, path)

@@ -1,14 +1,14 @@
-"""Opening a data file: which reader it needs is found from its content."""
+"""Opening a data file: its content tells which reader it needs."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from .arrays import open_npy, open_npz
-from .dataset import DataError, Dataset, reading
+from .dataset import Dataset
+from .errors import DataError, reading
 from .gridded import open_netcdf, open_zarr
-from .hdf5 import SIGNATURE, datasets, opened
+from .hdf5 import list_arrays, opened
 from .pdebench import is_pdebench, open_pdebench
 from .plain import open_plain
 from .well import is_well, open_well
@@ -27,8 +27,8 @@ def open(path, *, field=None, dims=None, dt: float | None = None, dx=None, bound
     path = Path(path)
     if not path.exists():
         raise FileNotFoundError(f"{path}: no such file or folder")
-    found = _open(path, field, dims).told(dt=dt, dx=dx, boundary=boundary)
-    return found.with_mask()
+    dataset = _open(path, field, dims)
+    return dataset.with_options(dt=dt, dx=dx, boundary=boundary).with_mask()
 
 
 def _open(path: Path, field, dims) -> Dataset:
@@ -44,7 +44,8 @@ def _open(path: Path, field, dims) -> Dataset:
         return open_npz(path, field, dims)
     if start[:4] in (b"CDF\x01", b"CDF\x02"):
         return open_netcdf(path, "scipy", field, dims)
-    if any(start[at:].startswith(SIGNATURE) for at in (0, 512, 1024, 2048)):
+    # HDF5 may stand behind a block of the user's own.
+    if any(start[at:].startswith(b"\x89HDF\r\n\x1a\n") for at in (0, 512, 1024, 2048)):
         return _open_hdf5(path, field, dims)
     if start[8:10] == b'{"':
         raise DataError(f"{path}: a model file, not data; onesnap.load reads it")
@@ -53,15 +54,15 @@ def _open(path: Path, field, dims) -> Dataset:
 
 def _open_hdf5(path: Path, field, dims) -> Dataset:
     with opened(path) as file:
-        found: dict[str, Any] = datasets(file, path)
+        arrays = list_arrays(file, path)
         if field is None and dims is None:
             if is_well(file):
-                return open_well(path, file, found)
-            if is_pdebench(found):
-                return open_pdebench(path, file, found)
+                return open_well(path, file, arrays)
+            if is_pdebench(arrays):
+                return open_pdebench(path, file, arrays)
         netcdf = "_NCProperties" in file.attrs or any(
-            "DIMENSION_LIST" in item.attrs for item in found.values()
+            "DIMENSION_LIST" in array.attrs for array in arrays.values()
         )
         if not netcdf:
-            return open_plain(path, found, field, dims)
+            return open_plain(path, arrays, field, dims)
     return open_netcdf(path, "h5netcdf", field, dims)

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from .dataset import MOST_TRAJECTORIES, DataError, Dataset, Field, Trajectory, spacing
+from .dataset import Dataset, Field, Trajectory, spacing
+from .errors import DataError
 from .hdf5 import numeric, opened, values
-from .layout import SPACE, by_names
+from .layout import SPACE, by_names, check_count
 
 GAS = ("density", "pressure")
-VELOCITIES = ("Vx", "Vy", "Vz")
 # The files do not say what happens at their edges, but their names tell the experiment.
 BY_NAME = {
     "periodic": "periodic",
@@ -29,33 +29,34 @@ BY_NAME = {
 }
 
 
-def is_pdebench(found: Mapping[str, Any]) -> bool:
+def is_pdebench(arrays: Mapping[str, Any]) -> bool:
+    """Whether the names of the arrays are those of one of the four layouts."""
     return bool(
-        "tensor" in found
-        or set(GAS) <= set(found)
-        or {"velocity", "particles"} <= set(found)
-        or _seeds(found)
+        "tensor" in arrays
+        or set(GAS) <= set(arrays)
+        or {"velocity", "particles"} <= set(arrays)
+        or _seeds(arrays)
     )
 
 
-def _seeds(found: Mapping[str, Any]) -> list[str]:
+def _seeds(arrays: Mapping[str, Any]) -> list[str]:
     """Groups that hold `data`, in order; their names are not always 0000, 0001 and so on."""
     names = sorted(
-        n.removesuffix("/data") for n in found if n.endswith("/data") and n.count("/") == 1
+        n.removesuffix("/data") for n in arrays if n.endswith("/data") and n.count("/") == 1
     )
-    return [name for name in names if any(n.startswith(f"{name}/grid/") for n in found)] or [
+    return [name for name in names if any(n.startswith(f"{name}/grid/") for n in arrays)] or [
         name for name in names if name.isdigit()
     ]
 
 
-def open_pdebench(path, file, found: Mapping[str, Any]) -> Dataset:
+def open_pdebench(path, file, arrays: Mapping[str, Any]) -> Dataset:
     """One of the four layouts, with what their files get wrong put right."""
-    if _seeds(found):
-        dataset = _groups(path, found)
-    elif "velocity" in found:
-        dataset = _flow(path, found)
+    if _seeds(arrays):
+        dataset = _groups(path, arrays)
+    elif "velocity" in arrays:
+        dataset = _flow(path, arrays)
     else:
-        dataset = _flat(path, file, found)
+        dataset = _flat(path, file, arrays)
     name = Path(path).name.lower()
     known = next((kind for word, kind in BY_NAME.items() if word in name), None)
     notes = () if known else ("boundary: the file does not say; taken as periodic",)
@@ -66,11 +67,11 @@ def open_pdebench(path, file, found: Mapping[str, Any]) -> Dataset:
     )
 
 
-def _coordinate(path, found, name: str, size: int, *, longer: bool = False) -> float | None:
+def _coordinate(path, arrays, name: str, size: int, *, longer: bool = False) -> float | None:
     """Spacing of a coordinate, None if it is missing; times may have one entry too many."""
-    if name not in found:
+    if name not in arrays:
         return None
-    points = values(found[name], path, name)
+    points = values(arrays[name], path, name)
     points = points[0] if points.ndim == 2 and len(points) else points  # a row for each sample
     fits = points.shape == (size,) or (longer and points.shape == (size + 1,))
     if points.ndim != 1 or not fits:
@@ -78,30 +79,30 @@ def _coordinate(path, found, name: str, size: int, *, longer: bool = False) -> f
     return spacing(points[:size])
 
 
-def _flat(path, file, found) -> Dataset:
+def _flat(path, file, arrays) -> Dataset:
     """`tensor (N, T, X)`, or `density`, `pressure`, `Vx` … `(N, T, X[, Y[, Z]])`."""
-    gas = "tensor" not in found
+    gas = "tensor" not in arrays
     scalars = list(GAS) if gas else ["tensor"]
-    first = found[scalars[0]]
+    first = arrays[scalars[0]]
     shape = first.shape
-    if not gas and "nu" in found and len(shape) == 4 and shape[1] == 1:
+    if not gas and "nu" in arrays and len(shape) == 4 and shape[1] == 1:
         raise DataError(
             f"{path}: steady states (Darcy flow): {shape[0]} solutions with one time each; "
             "a step in time cannot be learned from them"
         )
     # Files made with the published generator can have an axis of devices in front.
-    coordinates = sum(f"{axis}-coordinate" in found for axis in SPACE)
+    coordinates = sum(f"{axis}-coordinate" in arrays for axis in SPACE)
     device = bool(len(shape) > 3 and shape[0] == 1 and coordinates and len(shape) == 3 + coordinates)
     shape = shape[device:]
     dimension = len(shape) - 2
     if not 1 <= dimension <= 3 or not numeric(first):
         raise DataError(f"{path}: {scalars[0]}: expected (sample, time, *space), got {first}")
     axes = SPACE[:dimension]
-    parts = scalars + ([v for v in VELOCITIES[:dimension] if v in found] if gas else [])
+    parts = scalars + ([v for v in ("Vx", "Vy", "Vz")[:dimension] if v in arrays] if gas else [])
     for name in parts:
-        if found[name].shape[device:] != shape:
+        if arrays[name].shape[device:] != shape:
             raise DataError(
-                f"{path}: {name}: expected shape {shape} as of {scalars[0]}, got {found[name].shape}"
+                f"{path}: {name}: expected shape {shape} as of {scalars[0]}, got {arrays[name].shape}"
             )
     vector = gas and len(parts) == len(GAS) + dimension
     fields = [Field(name) for name in scalars]
@@ -131,21 +132,22 @@ def _flat(path, file, found) -> Dataset:
         space=layout.grid(shape),
         trajectories=tuple(replace(t, parameters=constant) for t in trajectories),
         dx=tuple(
-            _coordinate(path, found, f"{axis}-coordinate", size)
+            _coordinate(path, arrays, f"{axis}-coordinate", size)
             for axis, size in zip(axes, layout.grid(shape), strict=True)
         ),
-        dt=_coordinate(path, found, "t-coordinate", shape[1], longer=True),
+        dt=_coordinate(path, arrays, "t-coordinate", shape[1], longer=True),
         parameters=tuple(constants),
     )
 
 
-def _groups(path, found) -> Dataset:
+def _groups(path, arrays) -> Dataset:
     """`/seed/data (T, X[, Y], C)` with `/seed/grid/{x, y, t}`."""
-    seeds = _seeds(found)
-    sources = {seed: found[f"{seed}/data"] for seed in seeds}
+    seeds = _seeds(arrays)
+    sources = {seed: arrays[f"{seed}/data"] for seed in seeds}
     first = sources[seeds[0]].shape
     dimension, channels = len(first) - 2, first[-1] if first else 0
-    if len(seeds) > MOST_TRAJECTORIES or not 1 <= dimension <= 3 or not 1 <= channels <= 64:
+    check_count(len(seeds), path)
+    if not 1 <= dimension <= 3 or not 1 <= channels <= 64:
         raise DataError(f"{path}: {seeds[0]}/data: expected (time, *space, channel), got {first}")
     for seed, source in sources.items():
         if source.shape[1:] != first[1:] or not numeric(source):
@@ -170,26 +172,26 @@ def _groups(path, found) -> Dataset:
         space=layout.grid(first),
         trajectories=tuple(make(seed) for seed in seeds),
         dx=tuple(
-            _coordinate(path, found, f"{grid}/{axis}", size)
+            _coordinate(path, arrays, f"{grid}/{axis}", size)
             for axis, size in zip(axes, layout.grid(first), strict=True)
         ),
-        dt=_coordinate(path, found, f"{grid}/t", first[0], longer=True),
+        dt=_coordinate(path, arrays, f"{grid}/t", first[0], longer=True),
     )
 
 
-def _flow(path, found) -> Dataset:
+def _flow(path, arrays) -> Dataset:
     """`velocity (N, T, X, Y, 2)`, `particles (N, T, X, Y, 1)`, `force (N, X, Y, 2)`, `t (N, T)`."""
-    shape = found["velocity"].shape
+    shape = arrays["velocity"].shape
     dimension = len(shape) - 3
-    fits = 1 <= dimension <= 3 and shape[-1] == dimension and numeric(found["velocity"])
-    if not fits or found["particles"].shape != (*shape[:-1], 1):
+    fits = 1 <= dimension <= 3 and shape[-1] == dimension and numeric(arrays["velocity"])
+    if not fits or arrays["particles"].shape != (*shape[:-1], 1):
         raise DataError(
             f"{path}: expected velocity (sample, time, *space, axis) and particles with one value a "
-            f"cell, got {shape} and {found['particles'].shape}"
+            f"cell, got {shape} and {arrays['particles'].shape}"
         )
     axes = SPACE[:dimension]
     layout = by_names(("sample", "time", *axes, "channel"), shape, path)
-    forced = "force" in found and found["force"].shape == (shape[0], *shape[2:])
+    forced = "force" in arrays and arrays["force"].shape == (shape[0], *shape[2:])
 
     def read(sample: int, start: int, stop: int) -> np.ndarray:
         with opened(path) as file:
@@ -215,8 +217,8 @@ def _flow(path, found) -> Dataset:
         space=layout.grid(shape),
         trajectories=trajectories,
         dx=(None,) * dimension,
-        dt=_coordinate(path, found, "t", shape[1], longer=True),
+        dt=_coordinate(path, arrays, "t", shape[1], longer=True),
         context=tuple(f"force_{axis}" for axis in axes) if forced else (),
         scalar_context=not forced,
-        notes=() if forced or "force" not in found else ("force left out: shape not understood",),
+        notes=() if forced or "force" not in arrays else ("force left out: shape not understood",),
     )

@@ -1,4 +1,4 @@
-"""HDF5 of no known layout: the user names the datasets and their axes."""
+"""HDF5 of no known layout: the user names the arrays and their axes."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from .dataset import DataError, Dataset, Field, spacing
+from .dataset import Dataset, Field, spacing
+from .errors import DataError
 from .hdf5 import numeric, opened, values
 from .layout import find_layout, split_names
 
 
-def open_plain(path, found: Mapping[str, Any], field=None, dims=None) -> Dataset:
-    """Datasets of one shape become the channels; with one candidate none has to be named."""
-    states = {name: d for name, d in found.items() if numeric(d) and len(d.shape) > 1}
-    listed = ", ".join(f"{name} {d.shape}" for name, d in found.items()) or "no datasets"
+def open_plain(path, arrays: Mapping[str, Any], field=None, dims=None) -> Dataset:
+    """Arrays of one shape become the channels; with one candidate none has to be named."""
+    states = {name: a for name, a in arrays.items() if numeric(a) and len(a.shape) > 1}
+    listed = ", ".join(f"{name} {a.shape}" for name, a in arrays.items()) or "no arrays"
     if field is None:
         if len(states) != 1:
             raise DataError(
@@ -46,8 +47,9 @@ def open_plain(path, found: Mapping[str, Any], field=None, dims=None) -> Dataset
 
     def axis(name: str, size: int) -> float | None:
         key = f"{folder}/{name}" if folder else name
-        there = key in found and found[key].shape == (size,) and numeric(found[key])
-        return spacing(values(found[key], path, key)) if there else None
+        array = arrays.get(key)
+        fits = array is not None and array.shape == (size,) and numeric(array)
+        return spacing(values(array, path, key)) if fits else None
 
     count = layout.count(shape)
     fields = [

@@ -13,8 +13,6 @@ from .dataset import Dataset
 from .gridded import from_xarray
 from .pairs import Pairs, make_pairs
 
-SAMPLE, SAMPLE_BYTES = 64, 2**27  # pairs, at most, that settings are chosen from
-
 
 @dataclass(frozen=True)
 class Stream:
@@ -28,10 +26,10 @@ class Stream:
     numbers: np.ndarray
     fill: np.ndarray | None = None
 
-    def sample(self) -> Pairs:
-        """A few pairs spread over all of them."""
-        frame = 16 * int(np.prod(self.dataset.shape))
-        count = int(np.clip(SAMPLE_BYTES // frame, 1, min(SAMPLE, len(self.numbers))))
+    def sample(self, most: int = 64, most_bytes: int = 2**27) -> Pairs:
+        """A few pairs spread over all of them, from which settings are chosen."""
+        size = 16 * int(np.prod(self.dataset.shape))  # bytes of a pair
+        count = int(np.clip(most_bytes // size, 1, min(most, len(self.numbers))))
         places = np.linspace(0, len(self.numbers) - 1, count).round().astype(int)
         return self.complete(self.dataset.pairs(numbers=self.numbers[places]))
 
@@ -44,14 +42,14 @@ class Stream:
             yield done, pairs
 
     def complete(self, batch: dict[str, np.ndarray]) -> Pairs:
-        """Checked pairs without gaps, and where there were some."""
+        """Checked pairs without gaps, and where there were any."""
         before, after = batch["before"], batch["after"]
         lost = np.any(~np.isfinite(before) | ~np.isfinite(after), axis=1)
         mask, fields = self.dataset.mask, batch.get("fields")
         if mask is not None:
             lost &= mask
-            told = np.broadcast_to(mask.astype(np.float64), (len(before), 1, *mask.shape))
-            fields = told if fields is None else np.concatenate([fields, told], axis=1)
+            cells = np.broadcast_to(mask.astype(np.float64), (len(before), 1, *mask.shape))
+            fields = cells if fields is None else np.concatenate([fields, cells], axis=1)
         if mask is not None or lost.any():
             level = self.fill if self.fill is not None else _means(before)
             level = level.reshape(1, -1, *(1,) * (before.ndim - 2))
@@ -73,11 +71,12 @@ def make_stream(dataset: Dataset, numbers: np.ndarray) -> Stream:
 
 def _means(states: np.ndarray) -> np.ndarray:
     """The mean of each channel over the values that are there."""
-    there, axes = np.isfinite(states), (0, *range(2, states.ndim))
-    return np.where(there, states, 0.0).sum(axis=axes) / np.maximum(1, there.sum(axis=axes))
+    known, axes = np.isfinite(states), (0, *range(2, states.ndim))
+    return np.where(known, states, 0.0).sum(axis=axes) / np.maximum(1, known.sum(axis=axes))
 
 
 def is_xarray(data) -> bool:
+    """Whether this is an object of xarray, which need not be installed."""
     return type(data).__module__.partition(".")[0] == "xarray"
 
 

@@ -8,15 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from .dataset import MOST_TRAJECTORIES, DataError, Dataset, Field, Trajectory, spacing
+from .dataset import KINDS, Dataset, Field, Trajectory, spacing
+from .errors import DataError
 from .hdf5 import numeric, opened, values, words
+from .layout import check_count
 
-GROUPS = ("t0_fields", "t1_fields", "t2_fields")
-KINDS = ("scalar", "vector", "tensor")
-BOUNDARIES = ("periodic", "wall", "open")
+GROUPS = ("t0_fields", "t1_fields", "t2_fields")  # by the order of the tensor
 
 
 def is_well(file) -> bool:
+    """Whether the groups of a file are those of The Well."""
     return "dimensions" in file and any(group in file for group in GROUPS)
 
 
@@ -26,7 +27,7 @@ def _flag(item, name: str, default: bool) -> bool:
 
 @dataclass(frozen=True)
 class Quantity:
-    """A dataset of fields, and where samples, time and space are in it, as its flags say."""
+    """An array of fields, and where samples, time and space are in it, as its flags say."""
 
     key: str
     name: str
@@ -55,37 +56,36 @@ class Quantity:
     def read(self, file, sample: int, start: int, stop: int, space) -> np.ndarray:
         """`(time, channel, *space)`; axes along which nothing varies are filled up."""
         index = (sample,) * self.sample + (slice(start, stop),) * self.time
-        found = np.asarray(file[self.key][index], np.float64)
-        found = found if self.time else found[None]
-        cells = found.shape[1 : 1 + sum(self.along)]
-        found = np.moveaxis(found.reshape(len(found), *cells, self.channels), -1, 1)
+        states = np.asarray(file[self.key][index], np.float64)
+        states = states if self.time else states[None]
+        cells = states.shape[1 : 1 + sum(self.along)]
+        states = np.moveaxis(states.reshape(len(states), *cells, self.channels), -1, 1)
         for axis, varies in enumerate(self.along):
             if not varies:
-                found = np.expand_dims(found, 2 + axis)
-        return np.broadcast_to(found, (len(found), self.channels, *space))
+                states = np.expand_dims(states, 2 + axis)
+        return np.broadcast_to(states, (len(states), self.channels, *space))
 
 
-def open_well(path, file, found: Mapping[str, Any]) -> Dataset:
+def open_well(path, file, arrays: Mapping[str, Any]) -> Dataset:
     """Fields that vary in time are the state, those that do not are context, scalars parameters."""
     axes = tuple(words(file["dimensions"].attrs.get("spatial_dims")))
-    axes = axes or tuple(n for n in ("x", "y", "z") if f"dimensions/{n}" in found)
+    axes = axes or tuple(n for n in ("x", "y", "z") if f"dimensions/{n}" in arrays)
     needed = [f"dimensions/{name}" for name in ("time", *axes)]
-    missing = [name for name in needed if name not in found or not found[name].shape]
+    missing = [name for name in needed if name not in arrays or not arrays[name].shape]
     if missing or not axes:
         raise DataError(f"{path}: The Well's layout, but without {', '.join(missing) or 'axes'}")
-    steps, *space = (int(found[name].shape[-1]) for name in needed)
+    steps, *space = (int(arrays[name].shape[-1]) for name in needed)
     space = tuple(space)
-    quantities = _quantities(path, file, found, len(axes))
+    quantities = _quantities(path, file, arrays, len(axes))
     samples = {q.shape[0] for q in quantities if q.sample and q.shape}
     count = int(file.attrs.get("n_trajectories", max(samples, default=1)))
     count = samples.pop() if len(samples) == 1 else count
-    if not 1 <= count <= MOST_TRAJECTORIES:
-        raise DataError(f"{path}: holds {count} trajectories; expected 1 to {MOST_TRAJECTORIES}")
+    check_count(count, path)
     quantities = [q.check(path, count, steps, space) for q in quantities]
     moving, still = [q for q in quantities if q.time], [q for q in quantities if not q.time]
     if not moving:
         raise DataError(f"{path}: no field varies in time: there is no step to learn")
-    parameters, table, notes = _parameters(path, file, found, count)
+    parameters, table, notes = _parameters(path, file, arrays, count)
 
     def make(sample: int) -> Trajectory:
         def read(start: int, stop: int) -> np.ndarray:
@@ -99,7 +99,7 @@ def open_well(path, file, found: Mapping[str, Any]) -> Dataset:
 
         return Trajectory(steps, read, tuple(table[sample]), context if still else None)
 
-    boundary, mask = _boundary(path, file, found, axes, space)
+    boundary, mask = _boundary(path, file, arrays, axes, space)
     if str(words(file.attrs.get("grid_type", "cartesian"))[0]).lower() != "cartesian":
         notes.append("the grid is not cartesian: its cells are taken as if they were all alike")
     fields = tuple(Field(q.name, KINDS[q.order], q.channels) for q in moving)
@@ -111,8 +111,8 @@ def open_well(path, file, found: Mapping[str, Any]) -> Dataset:
         axes=axes,
         space=space,
         trajectories=tuple(make(sample) for sample in range(count)),
-        dx=tuple(_step(path, found, name) for name in needed[1:]),
-        dt=_step(path, found, needed[0]),
+        dx=tuple(_step(path, arrays, name) for name in needed[1:]),
+        dt=_step(path, arrays, needed[0]),
         boundary=boundary,
         parameters=parameters,
         context=tuple(name for field in beside for name in field.channel_names(axes)),
@@ -122,13 +122,13 @@ def open_well(path, file, found: Mapping[str, Any]) -> Dataset:
     )
 
 
-def _step(path, found, name: str) -> float | None:
+def _step(path, arrays, name: str) -> float | None:
     """The spacing of an axis; of one that differs between samples, that of the first."""
-    points = values(found[name], path, name)
+    points = values(arrays[name], path, name)
     return spacing(points.reshape(-1, points.shape[-1])[0])
 
 
-def _quantities(path, file, found, dimension: int) -> list[Quantity]:
+def _quantities(path, file, arrays, dimension: int) -> list[Quantity]:
     listed = []
     for order, group in enumerate(GROUPS):
         if group not in file:
@@ -138,11 +138,11 @@ def _quantities(path, file, found, dimension: int) -> list[Quantity]:
         )
         for name in names or list(file[group]):
             key = f"{group}/{name}"
-            if key not in found or not numeric(found[key]):
+            if key not in arrays or not numeric(arrays[key]):
                 raise DataError(
                     f"{path}: {key}: named in field_names, but no array of numbers is there"
                 )
-            item = found[key]
+            item = arrays[key]
             along = np.ravel(item.attrs.get("dim_varying", [True] * dimension))
             if len(along) != dimension:
                 raise DataError(
@@ -155,12 +155,12 @@ def _quantities(path, file, found, dimension: int) -> list[Quantity]:
     return listed
 
 
-def _parameters(path, file, found, count: int) -> tuple[tuple[str, ...], np.ndarray, list[str]]:
+def _parameters(path, file, arrays, count: int) -> tuple[tuple[str, ...], np.ndarray, list[str]]:
     """Names, a table `(trajectory, parameter)`, and notes on what was left out."""
     columns: dict[str, np.ndarray] = {}
     notes: list[str] = []
-    for key in [name for name in found if name.startswith("scalars/")]:
-        item, name = found[key], key.removeprefix("scalars/")
+    for key in [name for name in arrays if name.startswith("scalars/")]:
+        item, name = arrays[key], key.removeprefix("scalars/")
         if not numeric(item):
             notes.append(f"scalar {name} left out: not a number")
         elif _flag(item, "time_varying", False):
@@ -178,7 +178,7 @@ def _parameters(path, file, found, count: int) -> tuple[tuple[str, ...], np.ndar
     return tuple(fine), table, notes
 
 
-def _boundary(path, file, found, axes, space) -> tuple[tuple[Any, ...], np.ndarray | None]:
+def _boundary(path, file, arrays, axes, space) -> tuple[tuple[Any, ...], np.ndarray | None]:
     """The kind of each end of each axis, open unless the file says more, and obstacles inside."""
     sides = [["open", "open"] for _ in axes]
     mask = np.ones(space, bool)
@@ -188,16 +188,16 @@ def _boundary(path, file, found, axes, space) -> tuple[tuple[Any, ...], np.ndarr
         key = f"boundary_conditions/{name}/mask"
         kind = (words(group.attrs.get("bc_type")) or ["open"])[0].lower()
         about = [dim for dim in words(group.attrs.get("associated_dims")) if dim in axes]
-        if kind not in BOUNDARIES:
+        if kind not in ("periodic", "wall", "open"):
             raise DataError(
-                f"{path}: boundary_conditions/{name}: expected bc_type out of {BOUNDARIES}, "
+                f"{path}: boundary_conditions/{name}: expected a bc_type of periodic, wall or open, "
                 f"got {kind!r}"
             )
         shape = tuple(space[axes.index(dim)] for dim in about)
-        fits = key in found and found[key].shape == shape and found[key].dtype.kind in "biu"
-        at = np.asarray(found[key][()], bool) if fits else np.zeros(shape, bool)
+        fits = key in arrays and arrays[key].shape == shape and arrays[key].dtype.kind in "biu"
+        at = np.asarray(arrays[key][()], bool) if fits else np.zeros(shape, bool)
         if kind == "periodic" and not at.any():
-            at = np.ones(shape, bool)  # some files say what is periodic and mark no cell of it
+            at = np.ones(shape, bool)  # published files say what is periodic and mark no cell of it
         for place, dim in enumerate(about):
             for side, end in enumerate((0, -1)):
                 marked = np.take(at, end, axis=place)

@@ -1,4 +1,4 @@
-"""Forecasts into files: a piece at a time as they are made, whole in the end.
+"""Forecasts into files: a piece at a time as they come, whole in the end.
 
 While a forecast runs its states go to a plain file beside the wanted one, `.NAME.partial`: a header
 of fixed size, then one state after the other. A run that was killed goes on after the last whole
@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from .dataset import DataError, reading
+from .dataset import Field
+from .errors import DataError, reading
 
 HEADER = 8192  # bytes, filled up with spaces
 FORMATS = (".npz", ".nc", ".h5", ".zarr")
@@ -59,6 +60,7 @@ class Partial:
         return (self.path.stat().st_size - HEADER) // (8 * int(np.prod(self.shape)))
 
     def append(self, states: np.ndarray) -> None:
+        """Add states behind those that are whole."""
         place = HEADER + self.done * 8 * int(np.prod(self.shape))
         try:
             with self.path.open("r+b") as stream:
@@ -74,6 +76,7 @@ class Partial:
         return np.memmap(self.path, np.float64, "r", HEADER, (self.done, *self.shape))
 
     def remove(self) -> None:
+        """Forget them, after they were written elsewhere."""
         self.path.unlink(missing_ok=True)
 
 
@@ -118,17 +121,12 @@ def _labelled(states: np.ndarray, times: np.ndarray, known: Mapping[str, Any], a
     coordinates: dict[str, Any] = {"time": ("time", times, {"units": known["time_units"]})}
     for axis, points, step in zip(axes, states.shape[2:], known["dx"], strict=True):
         coordinates[axis] = (axis, np.arange(points) * (step or 1.0))
-    variables, channel = {}, 0
-    for name, kind, channels, units in known["fields"]:
-        for component in range(channels):
-            label = (
-                name
-                if channels == 1
-                else f"{name}_{axes[component] if kind == 'vector' else component}"
-            )
-            more = {"units": units} if units else {}
-            variables[label] = (("time", *axes), states[:, channel], more)
-            if band is not None:
-                variables[f"{label}_band"] = (("time", *axes), band[:, channel], more)
-            channel += 1
+    fields = [Field(*row) for row in known["fields"]]
+    labels = [(name, f.units) for f in fields for name in f.channel_names(axes)]
+    variables = {}
+    for channel, (label, units) in enumerate(labels):
+        more = {"units": units} if units else {}
+        variables[label] = (("time", *axes), states[:, channel], more)
+        if band is not None:
+            variables[f"{label}_band"] = (("time", *axes), band[:, channel], more)
     return xarray.Dataset(variables, coordinates, {"onesnap": json.dumps(about)})

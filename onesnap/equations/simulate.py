@@ -16,7 +16,6 @@ from ..grid.states import check_states
 from .catalogue import System, find
 
 REPORTS = 40  # how often `progress` is called, about
-CHUNK_BYTES = 64 * 2**20  # results leave the device in pieces of at most this size
 
 
 class SolverError(RuntimeError):
@@ -31,11 +30,11 @@ def _stepper(system: System):
 
 
 @eqx.filter_jit
-def _advance(stepper, state, samples, every, room: int):
-    """Take `samples` samples, `every` steps apart, into an array with room for `room` of them.
+def _loop(stepper, state, samples, every, room: int):
+    """The last state, and `samples` samples in an array with room for `room` of them.
 
     The counts are traced, not static: one compilation serves the spin-up, every chunk and the last,
-    shorter one, and each of them runs the very same arithmetic.
+    shorter one, and all of them run the very same arithmetic.
     """
 
     def sample(index, carry):
@@ -47,12 +46,11 @@ def _advance(stepper, state, samples, every, room: int):
     return jax.lax.fori_loop(0, samples, sample, (state, taken))
 
 
-def _whole(name: str, value, least: int, meaning: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise ValueError(
-            f"{name}: expected an integer of at least {least}, got {value!r}; it is {meaning}"
-        )
-    return int(value)
+def _advance(stepper, state, samples: int, every: int, room: int):
+    """The last state, and `samples` samples, `every` steps apart."""
+    # Counts as arrays, or they would be compiled in.
+    state, taken = _loop(stepper, state, jnp.asarray(samples), jnp.asarray(every), room)
+    return state, np.asarray(taken)[:samples]
 
 
 def simulate(
@@ -81,6 +79,47 @@ def simulate(
         start = check_states("start", np.asarray(start)[None], system.dimension)[0]
         if start.shape != system.shape:
             raise ValueError(f"start: expected a state {system.shape}, got {start.shape}")
+    warm = _spin_up_steps(system, spin_up, start)
+    total = warm + steps * every
+    report = progress or (lambda done, total: None)
+    trajectory = np.empty((steps + 1, *system.shape))
+    room = _room(steps, trajectory[0].nbytes)
+    report(0, total)
+    with jax.enable_x64(True):
+        stepper = _stepper(system)
+        state = jnp.asarray(system.initial(seed) if start is None else start)
+        # On the way to the attractor no trajectory has to be accurate: no substeps.
+        quick = stepper if system.substeps == 1 else _stepper(system.replace(substeps=1))
+        stride = max(1, math.ceil(total / REPORTS))
+        for done in range(0, warm, stride):
+            # One sample, `stride` steps later, is the spin-up's way through the same compiled loop.
+            length = min(stride, warm - done)
+            state, taken = _advance(quick, state, 1, length, room)
+            _check(system, taken, done, length)
+            report(done + length, total)
+        if system.mean == "drifting" and start is None:
+            # A constant changes nothing here; without it float32 copies keep their digits.
+            state = state - spatial_mean(state)
+        trajectory[0] = state
+        for first in range(0, steps, room):
+            samples = min(room, steps - first)
+            state, taken = _advance(stepper, state, samples, every, room)
+            _check(system, taken, warm + first * every, every)
+            trajectory[first + 1 : first + 1 + samples] = taken
+            report(warm + (first + samples) * every, total)
+    return trajectory
+
+
+def _whole(name: str, value, least: int, meaning: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise ValueError(
+            f"{name}: expected an integer of at least {least}, got {value!r}; it is {meaning}"
+        )
+    return int(value)
+
+
+def _spin_up_steps(system: System, spin_up: float | None, start) -> int:
+    """Steps before the first sample: those of the system unless given, none with a start."""
     if spin_up is None:
         spin_up = system.spin_up if start is None else 0.0
     if not isinstance(spin_up, int | float | np.number) or not 0 <= spin_up < math.inf:
@@ -88,42 +127,15 @@ def simulate(
             f"spin_up: expected a time of at least 0, got {spin_up!r}; leave it out for "
             f"the {system.spin_up:g} time units of {system.name}"
         )
-    warm = round(spin_up / system.dt)
-    total = warm + steps * every
-    report = progress or (lambda done, total: None)
-    trajectory = np.empty((steps + 1, *system.shape))
-    fits = max(1, CHUNK_BYTES // trajectory[0].nbytes)
-    room = max(1, min(fits, math.ceil(steps / REPORTS)))
-    report(0, total)
-    with jax.enable_x64(True):
-        stepper = _stepper(system)
-        state = jnp.asarray(system.initial(seed) if start is None else start)
+    return round(spin_up / system.dt)
 
-        def advance(state, samples, every, stepper=stepper):
-            # Counts as arrays, or they would be compiled in.
-            state, taken = _advance(stepper, state, jnp.asarray(samples), jnp.asarray(every), room)
-            return state, np.asarray(taken)[:samples]
 
-        # On the way to the attractor no trajectory has to be accurate: no substeps.
-        quick = stepper if system.substeps == 1 else _stepper(system.replace(substeps=1))
-        stride = max(1, math.ceil(total / REPORTS))
-        for done in range(0, warm, stride):
-            # One sample, `stride` steps later, is the spin-up's way through the same compiled loop.
-            length = min(stride, warm - done)
-            state, taken = advance(state, 1, length, quick)
-            _check(system, taken, done, length)
-            report(done + length, total)
-        if system.mean == "drifting" and start is None:
-            # A constant changes nothing here; without it float32 copies keep their digits.
-            state = state - spatial_mean(state)
-        trajectory[0] = state
-        for start in range(0, steps, room):
-            samples = min(room, steps - start)
-            state, taken = advance(state, samples, every)
-            _check(system, taken, warm + start * every, every)
-            trajectory[start + 1 : start + 1 + samples] = taken
-            report(warm + (start + samples) * every, total)
-    return trajectory
+def _room(steps: int, size: int, most: int = 2**26) -> int:
+    """Samples of `size` bytes that are taken at a time: few enough to report, and at most 64 MiB.
+
+    Results leave the device in pieces of that many.
+    """
+    return max(1, min(most // size, math.ceil(steps / REPORTS)))
 
 
 def _check(system: System, states: np.ndarray, done: int, every: int) -> None:

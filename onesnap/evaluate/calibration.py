@@ -44,7 +44,7 @@ def calibrate(
     leverage = sum(fit.spread.leverage(fit.values) for fit in fits)
     if not leverage:
         return None
-    shape = _root(sum(fit.wrong.T @ fit.wrong for fit in fits) / leverage)
+    shape = _root(np.sum([fit.wrong.T @ fit.wrong for fit in fits], axis=0) / leverage)
     steps = int(np.clip(CELLS // pairs.last.after.size, 10, STEPS))
     # All fits agree on a state they learned from: compared are forecasts from one further on.
     (ahead,) = forecast(model, pairs.last.after, 2 * steps)

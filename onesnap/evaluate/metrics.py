@@ -6,6 +6,7 @@ import jax
 import numpy as np
 
 from ..grid.states import check_finite
+from ..model.rollout import VALID_RSE
 
 
 def rse(forecast, truth) -> np.ndarray:
@@ -31,7 +32,7 @@ def rse(forecast, truth) -> np.ndarray:
         return np.where(error == 0, 0.0, 100.0 * error / spread)
 
 
-def valid_time(forecast, truth, dt: float, threshold: float = 25.0) -> float:
+def valid_time(forecast, truth, dt: float, threshold: float = VALID_RSE) -> float:
     """The time at which the RSE first passes `threshold` percent.
 
     A forecast that ended before the truth, because it diverged, is valid until it ended; one that

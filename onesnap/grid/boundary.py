@@ -25,10 +25,10 @@ def both_sides(boundary: Any, dimension: int) -> tuple[tuple[Any, Any], ...]:
         number = isinstance(kind, int | float | np.number) and not isinstance(kind, bool)
         return bool(np.isfinite(kind)) if number else isinstance(kind, str) and kind in BOUNDARIES
 
-    each = (boundary,) * dimension if fine(boundary) else boundary
-    if isinstance(each, tuple | list) and len(each) == dimension:
+    axes = (boundary,) * dimension if fine(boundary) else boundary
+    if isinstance(axes, tuple | list) and len(axes) == dimension:
         sides = tuple(
-            tuple(axis) if isinstance(axis, tuple | list) else (axis, axis) for axis in each
+            tuple(axis) if isinstance(axis, tuple | list) else (axis, axis) for axis in axes
         )
         if all(
             len(pair) == 2 and fine(pair[0]) and fine(pair[1])

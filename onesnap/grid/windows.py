@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
-AnyArray = jax.Array | np.ndarray
+from ..symmetry.groups import AnyArray as AnyArray
 
 
 def per_axis(name: str, value: Any, dimension: int, least: int) -> tuple[int, ...]:

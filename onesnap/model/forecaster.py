@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
@@ -22,6 +23,8 @@ class Forecaster(Protocol):
     @property
     def data_(self) -> dict[str, Any] | None: ...
 
-    def predict(self, states, *, parameters=None, fields=None) -> np.ndarray: ...
+    @property
+    def predict(self) -> Callable[..., np.ndarray]: ...
 
-    def rollout(self, state, steps: int, every: int = 1, **more: Any) -> Any: ...
+    @property
+    def rollout(self) -> Callable[..., Any]: ...

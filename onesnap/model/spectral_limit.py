@@ -54,7 +54,7 @@ def limit_spectrum(
     space, axes = state.shape[1:], tuple(range(1, state.ndim))
     spectra = jnp.fft.rfftn(state, axes=axes)
     power = band_power(spectra, space, most.shape[1])
-    strong = (power > most**2).at[:, 0].set(False)
+    strong = jnp.asarray(power > most**2).at[:, 0].set(False)
     # The root of what is not strong may be that of zero, which has no slope.
     factor = jnp.where(strong, most / jnp.sqrt(jnp.where(strong, power, 1.0)), 1.0)
     factor = factor[:, bands(space, most.shape[1])]

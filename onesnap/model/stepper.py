@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Float
 
 from ..grid.scaling import Scaling
+from ..grid.states import check_states
 from ..grid.windows import AnyArray, check_grid
 from ..network.assemble import Network
 from ..network.equivariance import images
@@ -85,6 +86,20 @@ def check_state(stepper: Stepper, state) -> None:
     if not jnp.issubdtype(state.dtype, jnp.floating):
         raise ValueError(f"state: expected real floating point numbers, got {state.dtype}")
     check_grid(state.shape[1:], stepper.inputs.extent, stepper.inputs.stride)
+
+
+def check_starts(name: str, states, stepper: Stepper) -> tuple[np.ndarray, bool]:
+    """A batch of states that forecasts can start from, and whether a single one was given."""
+    inputs, states = stepper.inputs, np.asarray(states)
+    single = states.ndim == 1 + stepper.dimension
+    states = states[None] if single else states
+    if inputs.fill is not None and states.shape[2:] == inputs.context.fields.shape[1:]:
+        states = np.stack([inputs.cover(state) for state in states])
+    states = check_states(name, states, stepper.dimension)
+    if states.shape[1] != stepper.channels:
+        raise ValueError(f"{name}: expected {stepper.channels} channel(s), got {states.shape[1]}")
+    check_grid(states.shape[2:], inputs.extent, inputs.stride)
+    return states, single
 
 
 def stack(steppers: Sequence[Stepper]) -> Stepper:

@@ -55,13 +55,11 @@ class Inputs(eqx.Module):
         level = self.fill.reshape(-1, *(1,) * (state.ndim - 1))
         return numpy.where(self.context.fields[-1] > 0.5, state, level)
 
-    def read(
-        self, field: Float[AnyArray, "C ..."], mean, step: Sequence[int]
-    ) -> tuple[Float[AnyArray, "inputs ..."], Float[AnyArray, "... values"]]:
-        """A centred field as padded inputs, and the context of windows at every `step`-th cell.
+    def read(self, field: Float[AnyArray, "C ..."], mean, step: Sequence[int]) -> tuple[Any, Any]:
+        """Padded inputs `(inputs, *space)` of a centred field, and context `(*windows, values)`.
 
-        `mean` is what `Scaling.centre` set aside. Windows start at the first cell of an axis; the
-        last one may reach beyond its end.
+        Windows start at every `step`-th cell; the last along an axis may reach beyond its end.
+        `mean` is what `Scaling.centre` set aside.
         """
         numpy = np if isinstance(field, np.ndarray) else jnp
         space, context = field.shape[1:], self.context

@@ -7,7 +7,7 @@ Features Φ and targets Y arrive in blocks of rows. What is kept does not grow w
 
 Either is order-independent up to round-off, so any split, order or merge gives one answer. Beside
 it the Gram matrix of the activation's slopes is kept, from which noise on the inputs is averaged
-in closed form (see `readout`).
+in closed form (see `layer`).
 """
 
 from __future__ import annotations

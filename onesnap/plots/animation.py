@@ -1,28 +1,24 @@
 """A forecast beside the truth as a GIF.
 
-Its pixels are indices into one palette for the whole film: some greys for text, the colours of the
+Its pixels are indices into one palette for the whole film: greys for text, the colours of the
 field, the colours of the difference. So no frame has to be searched for colours.
 """
 
 from __future__ import annotations
 
 import io
-import os
 
 import matplotlib
 import numpy as np
 from matplotlib.font_manager import findfont
 from PIL import Image, ImageDraw, ImageFont
 
-from ..data.atomic import write_atomically
 from .style import colour_scale, own_scale, percent, plane, spread
 
-GREYS = 16
-ATTEMPTS = ((240, 119), (240, 47), (200, 39), (160, 31), (128, 23), (96, 15), (64, 7))
+GREYS = 16  # of the palette, for text and for what is missing
 
 
-def animation(
-    path: str | os.PathLike,
+def animate(
     truth,
     forecast,
     times,
@@ -31,11 +27,10 @@ def animation(
     name: str = "u",
     most_frames: int = 101,
     most_bytes: int = 3_000_000,
-    force: bool = False,
-) -> int:
-    """Write a GIF of truth, forecast and difference side by side; returns its number of frames.
+) -> bytes:
+    """The content of a GIF file: truth, forecast and difference side by side.
 
-    Panels shrink and colours get fewer until the file is no larger than `most_bytes`.
+    Panels shrink and colours get fewer until it has at most `most_bytes`, if it can.
     """
     truth, forecast = plane(truth), plane(forecast)
     difference = forecast - truth[: len(forecast)]
@@ -51,7 +46,8 @@ def animation(
         for i in index
     ]
     titles = (f"{name}, truth", "forecast", f"difference, ±{fields[2][1]['vmax']:.2g}")
-    for side, levels in ATTEMPTS:
+    content = b""
+    for side, levels in ((240, 119), (240, 47), (200, 39), (160, 31), (128, 23), (96, 15), (64, 7)):
         film = [
             _film_frame(fields, moment, side, levels, titles, caption)
             for moment, caption in zip(index, captions, strict=True)
@@ -59,8 +55,7 @@ def animation(
         content = _encode(film, _palette(fields, levels))
         if len(content) <= most_bytes:
             break
-    write_atomically(path, content, force=force)
-    return len(film)
+    return content
 
 
 def _film_frame(fields, moment: int, side: int, levels: int, titles, caption: str) -> Image.Image:

@@ -1,8 +1,4 @@
-"""Pictures of forecasts, made from arrays only.
-
-The figures are `matplotlib.figure.Figure` objects that no global state knows of, so they work in
-threads, servers and notebooks alike; `style.png` turns one into bytes.
-"""
+"""Figures of a forecast beside the truth: over space and time, as maps, and its error."""
 
 from __future__ import annotations
 
@@ -14,6 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from ..evaluate.metrics import valid_time
+from ..model.rollout import VALID_RSE
 from .style import (
     DASHED,
     FAINT,
@@ -33,11 +30,11 @@ from .style import (
     spread,
     strip,
     tidy,
-)  # fmt: skip
+)
 
 
 def space_time(
-    truth, forecast, dt: float, length: float, rse, *, threshold: float = 25.0, name: str = "u"
+    truth, forecast, dt: float, length: float, rse, *, threshold: float = VALID_RSE, name: str = "u"
 ) -> Figure:
     """Truth, forecast and difference over time and space, and the RSE below them.
 
@@ -50,19 +47,13 @@ def space_time(
     difference = forecast[:, 0] - truth[: len(forecast), 0]
     colours = colour_scale(truth[:, 0])
     shared = colours["cmap"] == SIGNED
+    apart = colours if shared else own_scale(difference)
     figure = Figure(figsize=(9.2, 7.6), layout="constrained")
     grid = figure.subplots(4, 1, sharex=True, height_ratios=(1, 1, 1, 0.8))
     images = [
         strip(grid[0], "truth", truth[:, 0], dt, length, colours),
         strip(grid[1], "forecast", forecast[:, 0], dt, length, colours),
-        strip(
-            grid[2],
-            "difference",
-            difference,
-            dt,
-            length,
-            colours if shared else own_scale(difference),
-        ),
+        strip(grid[2], "difference", difference, dt, length, apart),
     ]
     for axes in grid[:3]:
         axes.axvline(valid, color=INK, linewidth=1, linestyle=DASHED)
@@ -124,7 +115,7 @@ def error_curve(
     times,
     curves: Mapping[str, Any],
     *,
-    threshold: float = 25.0,
+    threshold: float = VALID_RSE,
     valid: float | None = None,
 ) -> Figure:
     """RSE over time of one forecast or several, on a logarithmic scale.

@@ -18,8 +18,6 @@ from typing import Any
 
 import numpy as np
 
-SIGNATURES = {b"\x89PNG\r\n\x1a\n": "png", b"GIF8": "gif", b"\xff\xd8\xff": "jpeg"}
-
 STYLE = """
 :root { --paper: #fbfbfa; --card: #ffffff; --ink: #1f2933; --faint: #5f6b78; --line: #e1e5e9;
   --accent: #0b6e99; --warn: #9a5b00; }
@@ -125,7 +123,8 @@ def table(rows: Iterable[Sequence[Any]], header: Sequence[str] = ()) -> str:
 
 def figure(image: bytes, caption: str) -> str:
     """A picture, the content of a PNG, GIF or JPEG file, with its caption."""
-    kind = next((k for start, k in SIGNATURES.items() if image.startswith(start)), None)
+    kinds = {b"\x89PNG\r\n\x1a\n": "png", b"GIF8": "gif", b"\xff\xd8\xff": "jpeg"}
+    kind = next((kind for start, kind in kinds.items() if image.startswith(start)), None)
     if kind is None:
         raise ValueError(
             f"image: expected the content of a PNG, GIF or JPEG file, got {image[:8]!r}..."

@@ -11,9 +11,6 @@ from PIL import Image
 
 from .style import colour_bar, colour_scale, plane, spread, strip, tidy
 
-SHADES = " ·:-=+*#%@"
-FRAMES, MAPS, SIDE = 100, 5, 320
-
 
 def view(states: np.ndarray, dt: float, dx: float, name: str) -> Figure:
     """One channel `(time, channel, *space)` over time: a strip in 1-D, five maps otherwise."""
@@ -26,7 +23,7 @@ def view(states: np.ndarray, dt: float, dx: float, name: str) -> Figure:
         colour_bar(figure, image, [axes], name)
         return figure
     fields = plane(states)
-    chosen = spread(len(fields), MAPS)
+    chosen = spread(len(fields), 5)
     figure = Figure(figsize=(2.4 * len(chosen) + 1, 3.2), layout="constrained")
     grid = figure.subplots(1, len(chosen), sharey=True, squeeze=False)[0]
     shared = colour_scale(finite(fields))
@@ -41,21 +38,24 @@ def view(states: np.ndarray, dt: float, dx: float, name: str) -> Figure:
 
 def finite(field: np.ndarray) -> np.ndarray:
     """The values that are there; a single zero if none is."""
-    there = field[np.isfinite(field)]
-    return there if there.size else np.zeros(1)
+    values = field[np.isfinite(field)]
+    return values if values.size else np.zeros(1)
 
 
-def film(states: np.ndarray) -> bytes:
-    """A GIF of one channel in two dimensions, or of the middle slice of three."""
+def film(states: np.ndarray, most_frames: int = 100, side: int = 320) -> bytes:
+    """A GIF of one channel in two dimensions, or of the middle slice of three.
+
+    Cells are enlarged by a whole number, so that the longer side has about `side` pixels.
+    """
     if states.ndim == 3:
         raise ValueError("plot: an animation needs two or three axes of space; write a .png instead")
     fields = plane(states)
     shared = colour_scale(finite(fields))
     ramp = np.round(255 * colormaps[shared["cmap"]](np.linspace(0, 1, 255))[:, :3]).astype(np.uint8)
     palette = np.concatenate([np.array([[217, 221, 226]], np.uint8), ramp])  # grey: no value
-    scale = max(1, SIDE // max(fields.shape[1:]))
+    scale = max(1, side // max(fields.shape[1:]))
     pictures = []
-    for moment in spread(len(fields), FRAMES):
+    for moment in spread(len(fields), most_frames):
         share = (fields[moment].T[::-1] - shared["vmin"]) / (shared["vmax"] - shared["vmin"])
         index = np.where(np.isfinite(share), 1 + np.clip(np.nan_to_num(share) * 254, 0, 254), 0)
         large = np.kron(index.astype(np.uint8), np.ones((scale, scale), np.uint8))
@@ -83,5 +83,6 @@ def sketch(state: np.ndarray, width: int = 56, height: int = 16) -> str:
     field = field[np.ix_(columns, rows)].T
     low, high = finite(field).min(), finite(field).max()
     level = np.nan_to_num((field - low) / ((high - low) or 1.0), nan=0.0)
-    index = np.clip(level * len(SHADES), 0, len(SHADES) - 1).astype(int)
-    return "\n".join("".join(SHADES[v] for v in row) for row in index)
+    shades = " ·:-=+*#%@"
+    index = np.clip(level * len(shades), 0, len(shades) - 1).astype(int)
+    return "\n".join("".join(shades[v] for v in row) for row in index)

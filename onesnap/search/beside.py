@@ -16,7 +16,7 @@ from .policy import POLICY
 from .probe import Probe, Ranked, Reading, rank_extents
 
 
-class Found(NamedTuple):
+class BestReading(NamedTuple):
     """How windows are read, the reason, and the extents that do best with it."""
 
     reading: Reading
@@ -58,10 +58,10 @@ def no_potential(probe: Probe, groups: Iterable[Group]) -> str:
     return ""
 
 
-def find_potential(probe: Probe, reading: Reading, ranked: list[Ranked]) -> Found:
+def find_potential(probe: Probe, reading: Reading, ranked: list[Ranked]) -> BestReading:
     """Whether windows of ∇Δ⁻¹u beside those of u help; only tried where these explain too little."""
     if ranked[0].error < POLICY.local * probe.change:
-        return Found(reading, "windows of the state tell what a step does", ranked)
+        return BestReading(reading, "windows of the state tell what a step does", ranked)
     extents = [extent for extent, _ in ranked]
     # A force that depends on the place may hide what potentials tell: they are tried with it too.
     tried = [(reading.position, probe)] + ([] if any(reading.position) else _placements(probe))
@@ -74,8 +74,8 @@ def find_potential(probe: Probe, reading: Reading, ranked: list[Ranked]) -> Foun
         ratios.append(seen[-1][0].error / max(base[0].error, 1e-300))
     reason = f"held-out error with potentials {min(ratios):.2g} of that without"
     if min(ratios) < POLICY.helps:
-        return Found(replace(reading, potential=True), reason, seen[0])
-    return Found(reading, reason, ranked)
+        return BestReading(replace(reading, potential=True), reason, seen[0])
+    return BestReading(reading, reason, ranked)
 
 
 def _placements(probe: Probe) -> list[tuple[tuple[int, ...], Probe]]:
@@ -92,7 +92,7 @@ def _placements(probe: Probe) -> list[tuple[tuple[int, ...], Probe]]:
     return [(place, probe) for place in dict.fromkeys([*alone, (POLICY.cosines,) * len(axes)])]
 
 
-def find_position(probe: Probe, reading: Reading, ranked: list[Ranked]) -> Found:
+def find_position(probe: Probe, reading: Reading, ranked: list[Ranked]) -> BestReading:
     """Whether telling the network where it is helps, along one axis or along all.
 
     Extents are compared with position anew: without it wide windows do best that guess the place.
@@ -100,9 +100,9 @@ def find_position(probe: Probe, reading: Reading, ranked: list[Ranked]) -> Found
     placements = _placements(probe)
     if not placements:
         reason = f"fewer than {POLICY.few_pairs} pairs cannot tell place from state"
-        return Found(reading, reason, ranked)
+        return BestReading(reading, reason, ranked)
     if probe.problem.dimension > 1 and ranked[0].error < POLICY.visible * probe.change:
-        return Found(reading, "windows of the state tell what a step does", ranked)
+        return BestReading(reading, "windows of the state tell what a step does", ranked)
     extents, ratios = [extent for extent, _ in ranked], []
     chosen, best = reading, ranked
     for position, judge in placements:
@@ -114,4 +114,4 @@ def find_position(probe: Probe, reading: Reading, ranked: list[Ranked]) -> Found
             chosen, best = placed, again
             break
     listed = ", ".join(f"{ratio:.2g}" for ratio in ratios)
-    return Found(chosen, f"held-out error with position {listed} of that without", best)
+    return BestReading(chosen, f"held-out error with position {listed} of that without", best)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Any
 
 
-def _by_dimension(*values) -> Mapping[int, tuple | float]:
+def _by_dimension(*values) -> Mapping[int, Any]:
     return MappingProxyType(dict(enumerate(values, start=1)))
 
 

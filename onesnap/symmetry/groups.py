@@ -16,7 +16,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import jax
 import numpy as np
+
+AnyArray = jax.Array | np.ndarray
 
 FIELD_TYPES = ("scalar", "pseudoscalar", "vector", "pseudovector", "fixed")
 

@@ -15,16 +15,13 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import scipy.linalg
 from jaxtyping import Float, Int
 
-from .groups import Element, Group
+from .groups import AnyArray, Element, Group
 from .stencil import Stencil
-
-AnyArray = jax.Array | np.ndarray
 
 MOST_MIRRORS = 8  # native code holds a unit with all its images in registers
 
@@ -118,7 +115,7 @@ def adapted(
 
 
 def find_parities(
-    basis: Float[np.ndarray, "cells rank"] | None,
+    basis: Float[AnyArray, "cells rank"] | None,
     weights: Float[np.ndarray, "inputs hidden"],
     stencil: Stencil,
 ) -> Parities | None:

@@ -86,7 +86,7 @@ def advance(padded, context, network: ParityNetwork, channels: int, extent, stri
     )
     *arrays, inputs, outputs = network
     lists = {"extent": extent, "stride": stride, "inputs": inputs, "outputs": outputs}
-    numbers = {name: np.array(each, np.int64) for name, each in lists.items()}
+    numbers = {name: np.array(sizes, np.int64) for name, sizes in lists.items()}
     return call(padded, context, *arrays, **numbers)
 
 
@@ -115,8 +115,8 @@ def spectra(
         starts += [first + j * units * pitch + i * rows for i in range(size) for j in range(size)]
         pitches += [pitch] * size**2
         ends.append(first + size * units * pitch)
-    read = [_plain(each) for each in (cells, context, basis, weights, bias, waves.T)]
-    places = [np.array(each, np.int64) for each in (starts, pitches)]
+    read = [_plain(array) for array in (cells, context, basis, weights, bias, waves.T)]
+    places = [np.array(numbers, np.int64) for numbers in (starts, pitches)]
     values, steep = np.empty(ends[-1]), np.empty(ends[-1]) if slopes else None
     lengths = *cells.shape, context.shape[1], basis.shape[1], hidden, elements, coefficients
     _call("onesnap_features", [*read, *places, values, steep], lengths)

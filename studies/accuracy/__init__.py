@@ -1,0 +1,14 @@
+"""How good forecasts are, and what files and processes survive; one program a question.
+
+    accuracy      valid times and errors, in `lines`, `planes`, `catalogue`; long runs, in `climate`
+    calibration   whether bands hold what they promise
+    paper         the goals of `onesnap reproduce`, met or not, on our data and on the paper's
+    pictures      pictures of the documentation: growth of waves, valid time against windows
+    walls         equations between walls, solved by py-pde
+    streaming     more data than memory
+    damage        damaged files, by the thousand
+    kills         fits and forecasts that are killed at random moments
+
+Each runs by `python -m studies.accuracy.NAME`. `reference` finds the data of the paper's own
+solver, `output` is where tables and news go.
+"""

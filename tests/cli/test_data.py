@@ -1,0 +1,208 @@
+"""Commands on data files: what they do is what the library does; what they refuse is one line."""
+
+import os
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+from walled import STEP, write_exact_model, write_walled
+
+import onesnap as snap
+from onesnap.cli import app
+from onesnap.cli.data import compared, describe, parse_boundary, ranges, sample
+from onesnap.data.arrays import from_array
+from onesnap.model.rollout import VALID_RSE
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("data in a bücket")
+    write_walled(folder / "data.hdf5")
+    write_exact_model(folder / "data.hdf5", folder / "model")
+    return folder
+
+
+@pytest.mark.parametrize("command", ["info", "fit", "rollout", "score", "plot"])
+def test_every_help_has_an_example(command):
+    result = run(command, "--help")
+    assert result.exit_code == 0
+    assert f"Example: onesnap {command}" in result.stdout
+
+
+def test_a_boundary_on_the_command_line():
+    assert parse_boundary("wall") == "wall"
+    assert parse_boundary("periodic,0.5") == ("periodic", 0.5)
+    assert parse_boundary("wall/open,periodic") == (("wall", "open"), "periodic")
+    assert parse_boundary("wall/open") == (("wall", "open"),)
+    assert parse_boundary(None) is None
+
+
+def test_info_shows_what_a_file_holds(folder):
+    result = run("info", folder / "data.hdf5")
+    assert result.exit_code == 0
+    words = ("The Well", "heat (scalar), flow (vector)", "x: 20 × y: 18", "wall, wall", "flow_y")
+    assert all(word in result.stdout for word in words)
+    assert "ranges over 16 states" in result.stdout
+    assert result.stdout.count("0.00% missing") == 3
+
+
+def test_info_describes_gaps_and_what_was_assumed():
+    states = np.arange(48.0).reshape(4, 1, 12)
+    states[:, 0, 3] = np.nan
+    dataset = from_array(states, dt=0.5, boundary=(("wall", 0.0),)).with_mask()
+    rows = dict(describe(dataset))
+    assert rows["mask"] == "1 of 12 cells have no value"
+    assert (rows["dt"].strip(), rows["dx"], rows["boundary"]) == ("0.5", "?", "wall/0.0")
+    assert rows["trajectories"] == "1 of 4 states"
+    np.testing.assert_array_equal(sample(dataset, most=2), states[[1, 3]])
+    assert ranges(dataset, states) == [("u", "0 … 47", "8.33% missing")]
+
+
+def test_fit_reports_on_what_was_held_out(folder, tmp_path):
+    out = tmp_path / "model.safetensors"
+    options = ("--pairs", 6, "--extent", 2, "--hidden", 80, "--checkpoint", tmp_path / "kept")
+    result = run("fit", folder / "data.hdf5", "--out", out, *options)
+    assert result.exit_code == 0, result.output
+    assert "learned from 6 pairs" in result.stdout
+    assert "on data that was held out" in result.stdout
+    assert snap.load(out).data_["fields"] == [["heat", "scalar", 1, ""], ["flow", "vector", 2, ""]]
+    assert os.listdir(tmp_path) == ["model.safetensors"]
+    refused = run("fit", folder / "data.hdf5", "--out", out)
+    assert refused.exit_code == 2
+    assert "exists already" in refused.stderr
+
+
+def test_fit_tells_of_windows_that_were_left_out(tmp_path):
+    states = np.cumsum(np.random.default_rng(0).normal(size=(20, 1, 32)), axis=0)
+    states[3, 0, 7] = np.nan
+    np.save(tmp_path / "gaps.npy", states)
+    options = ("--pairs", 0, "--extent", 1, "--hidden", 0, "--out", tmp_path / "model")
+    result = run("fit", tmp_path / "gaps.npy", *options)
+    assert result.exit_code == 0, result.output
+    # Every cell starts a window, in the 15 pairs of the 16 states that are learned from. The gap
+    # is in two pairs, and as many windows of each touch it as a window has cells.
+    plan = snap.load(tmp_path / "model").plan_
+    touched = 2 * (plan.stride[0] + 2)
+    assert f"{touched} of {15 * 32} windows left out: they touch missing" in result.stdout
+
+
+def test_fit_says_loudly_that_a_model_is_no_good(tmp_path):
+    """It learns from noise, and is held against a field that hardly changes."""
+    noise = np.random.default_rng(0).normal(size=(30, 1, 32))
+    still = noise[23] + np.cumsum(1e-6 * noise[:6], axis=0)
+    np.save(tmp_path / "noise.npy", np.concatenate([noise[:24], still]))
+    options = ("--pairs", 2, "--extent", 2, "--hidden", 60, "--out", tmp_path / "model")
+    result = run("fit", tmp_path / "noise.npy", *options)
+    assert result.exit_code == 0, result.output
+    assert "warning: THE MODEL DOES NOT BEAT PERSISTENCE" in result.stderr
+    assert "Give more pairs spread over time" in result.stderr
+
+
+@pytest.mark.parametrize(("extent", "enough"), [(1, False), (4, True)])
+def test_fit_sees_a_window_that_is_too_small(extent, enough, tmp_path):
+    """Waves that travel three cells a step: a window of one cell more on each side is too small."""
+    x, random = np.arange(64), np.random.default_rng(0)
+    amplitudes = random.normal(size=(20, 2))
+    field = sum(a * np.sin(2 * np.pi * k * x / 64 + p) for k, (a, p) in enumerate(amplitudes))
+    truth = np.stack([np.roll(field, 3 * t) for t in range(30)])[:, None]
+    np.save(tmp_path / "waves.npy", truth)
+    options = ("--pairs", 8, "--extent", extent, "--hidden", 0, "--out", tmp_path / "model")
+    result = run("fit", tmp_path / "waves.npy", *options)
+    assert result.exit_code == 0, result.output
+    assert ("a step reaches beyond the window" in result.stderr) != enough
+    settings = {"hidden": 0, "noise": 0.0, "stride": 2, "symmetry": None, "context": 0}
+    model = snap.Surrogate(**settings, extent=extent).fit(truth[:8], truth[1:9])
+    report = snap.trust(model, truth[20:], truth[:20])
+    assert (report.skill > 0.99) == enough
+    assert (report.valid_steps == report.compared_steps == 9) == enough
+
+
+def test_rollout_and_score_go_together(folder, tmp_path):
+    out = tmp_path / "out.npz"
+    options = ("--steps", 10, "--start", 4, "--trajectory", 1, "--every", 2, "--out", out)
+    arguments = ("rollout", folder / "model", folder / "data.hdf5", *options)
+    result = run(*arguments)
+    assert result.exit_code == 0, result.output
+    assert result.stdout == f"{out}: 6 states\n"
+    data = snap.open(folder / "data.hdf5")
+    expected = snap.load(folder / "model").rollout(data.states(1)[4], 10, every=2).states
+    np.testing.assert_array_equal(snap.open(out).states(), expected)
+    refused = run(*arguments)
+    assert refused.exit_code == 2
+    assert "exists already" in refused.stderr
+    assert run(*arguments, "--force").exit_code == 0
+    scored = run("score", out, folder / "data.hdf5")
+    assert scored.exit_code == 0, scored.output
+    assert f"valid time 5 of 5 (RSE up to {VALID_RSE:g} %)" in scored.stdout
+
+
+def test_a_forecast_is_compared_with_what_followed_its_start(folder, tmp_path):
+    out = tmp_path / "out.npz"
+    options = ("--steps", 60, "--start", 4, "--trajectory", 1, "--every", 3, "--out", out)
+    assert run("rollout", folder / "model", folder / "data.hdf5", *options).exit_code == 0
+    truth = snap.open(folder / "data.hdf5")
+    guess, real = compared(snap.open(out), truth)
+    np.testing.assert_array_equal(real, truth.states(1)[4::3])  # as far as both go
+    np.testing.assert_allclose(guess, real, atol=1e-9)
+    last = ("rollout", folder / "model", truth.path, "--steps", 3, "--out", out, "--force")
+    assert run(*last).exit_code == 0
+    late = run("score", out, truth.path)
+    assert late.exit_code == 2
+    assert "trajectory 0 ends at state 29, where the forecast starts" in late.stderr
+
+
+def test_a_band_is_written_and_said_in_words(folder, tmp_path):
+    data = snap.open(folder / "data.hdf5")
+    model = snap.Surrogate(**STEP | {"hidden": 30, "noise": 1e-2}).fit(data, count=8)
+    model.save(tmp_path / "model", members=True)
+    out = tmp_path / "out.npz"
+    options = ("--steps", 4, "--start", 4, "--band", "--out", out)
+    result = run("rollout", tmp_path / "model", folder / "data.hdf5", *options)
+    assert result.exit_code == 0, result.output
+    until = model.rollout(data.states(0)[4], 4, members=4).valid_until
+    words = "to its end" if until is None else f"until step {until}"
+    assert f"expected to be valid (RSE up to {VALID_RSE:g} %) {words}" in result.stdout
+    with np.load(out) as file:
+        assert file["band"].shape == file["states"].shape == (5, 3, 20, 18)
+
+
+def test_plot_draws_pictures_and_films(folder, tmp_path):
+    for name, start in (("a.png", b"\x89PNG"), ("a.gif", b"GIF8")):
+        options = ("--channel", 2, "--out", tmp_path / name)
+        result = run("plot", folder / "data.hdf5", *options)
+        assert result.exit_code == 0, result.output
+        assert result.stdout == f"{tmp_path / name}: flow_y, 30 of 30 states\n"
+        assert (tmp_path / name).read_bytes().startswith(start)
+    np.save(tmp_path / "line.npy", np.random.default_rng(0).normal(size=(5, 1, 16)))
+    assert run("plot", tmp_path / "line.npy", "--out", tmp_path / "b.png").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--out", "b.gif"), "an animation needs two or three axes of space"),
+        (("--out", "c.txt"), "out: expected a name ending in .png or .gif, got 'c.txt'"),
+        (("--channel", 9, "--out", "d.png"), "channel: expected 0 to 0, got 9"),
+        (("--trajectory", 1, "--out", "e.png"), "trajectory: expected 0 to 0, got 1"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(options, words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.save("line.npy", np.random.default_rng(0).normal(size=(5, 1, 16)))
+    result = run("plot", "line.npy", *options)
+    assert result.exit_code == 2
+    assert words in result.stderr
+    assert os.listdir() == ["line.npy"]
+
+
+def test_data_that_does_not_fit_the_model_is_refused(folder, tmp_path):
+    np.save(tmp_path / "other.npy", np.zeros((5, 1, 16)))
+    options = ("--steps", 3, "--out", tmp_path / "o.nc")
+    result = run("rollout", folder / "model", tmp_path / "other.npy", *options)
+    assert result.exit_code == 2
+    assert result.stderr.startswith("onesnap: error: ")
+    assert run("score", tmp_path / "other.npy", folder / "data.hdf5").exit_code == 2

@@ -1,0 +1,102 @@
+"""HDF5 is untrusted: nothing outside the file is read, and sizes are checked before that."""
+
+import h5py
+import numpy as np
+import pytest
+
+import onesnap as snap
+from onesnap.data import DataError
+from onesnap.data.hdf5 import check, list_arrays, numeric, opened, values, words
+
+
+def test_arrays_are_listed_by_their_path(folder):
+    with opened(folder / "plain.h5") as file:
+        arrays = list_arrays(file, "file")
+        assert {name: array.shape for name, array in arrays.items()} == {
+            "run/u": (6, 16), "run/v": (6, 16), "run/t": (6,), "run/x": (16,)
+        }  # fmt: skip
+
+
+def virtual(other):
+    layout = h5py.VirtualLayout((6, 16), "f8")
+    layout[:] = h5py.VirtualSource(str(other), "secret", shape=(6, 16))
+    return layout
+
+
+LINKS = {
+    "is a ExternalLink": lambda f, other: f.__setitem__("u", h5py.ExternalLink(other, "/secret")),
+    "is a SoftLink": lambda f, other: f.__setitem__("u", h5py.SoftLink("/elsewhere")),
+    "u keeps its values in other files; .*h5repack": lambda f, other: f.create_virtual_dataset(
+        "u", virtual(other)
+    ),
+    "u keeps its values in other files; ": lambda f, other: f.create_dataset(
+        "u", (6, 16), "f8", external=[(f"{other}.raw", 0, 6 * 16 * 8)]
+    ),
+}
+
+
+@pytest.mark.parametrize("message", LINKS)
+def test_nothing_outside_the_file_is_read(message, tmp_path):
+    with h5py.File(tmp_path / "other.h5", "w") as file:
+        file["secret"] = np.zeros((6, 16))
+    with h5py.File(tmp_path / "links.h5", "w") as file:
+        LINKS[message](file, str(tmp_path / "other.h5"))
+    with pytest.raises(DataError, match=message):
+        snap.open(tmp_path / "links.h5")
+
+
+def test_groups_that_contain_themselves_end(tmp_path):
+    with h5py.File(tmp_path / "loop.h5", "w") as file:
+        file.create_group("a")["b"] = file["/"]
+    with pytest.raises(DataError, match="more objects or deeper groups than can be right"):
+        snap.open(tmp_path / "loop.h5")
+
+
+def test_sizes_are_checked_before_anything_is_made(tmp_path):
+    with h5py.File(tmp_path / "huge.h5", "w") as file:
+        file.create_dataset("u", (10, 2**40), "f8", chunks=(1, 2**20))
+    with pytest.raises(DataError, match="is too large"):
+        snap.open(tmp_path / "huge.h5")
+    with h5py.File(tmp_path / "many.h5", "w") as file:
+        file.create_dataset("u", (2**40, 5, 16), "f8", chunks=(1, 5, 16))
+    with pytest.raises(DataError, match="holds 1099511627776 trajectories"):
+        snap.open(tmp_path / "many.h5", dims="sample,time,x")
+    with h5py.File(tmp_path / "chunks.h5", "w") as file:
+        array = file.create_dataset("u", (2**28, 2), "f8", chunks=(2**27, 2))
+        with pytest.raises(DataError, match="u has chunks of 2147483648 bytes"):
+            check(array, "file", "u")
+
+
+def test_only_small_arrays_are_read_whole(tmp_path):
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["whole"], file["text"] = np.arange(3), "words"
+        got = values(file["whole"], "file", "whole")
+        assert got.dtype == np.float64
+        assert got.tolist() == [0, 1, 2]
+        for name, most in (("whole", 2), ("text", 99)):
+            with pytest.raises(DataError, match=f"{name}: expected a small array of numbers"):
+                values(file[name], "file", name, most)
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"), [("f4", True), ("i8", True), ("c16", False), ("S3", False), ("?", False)]
+)
+def test_which_arrays_are_of_numbers(kind, expected, tmp_path):
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        assert numeric(file.create_dataset("a", (2,), kind)) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (None, []),
+        ("a", ["a"]),
+        (b"a", ["a"]),
+        (np.array([b"x", b"y"]), ["x", "y"]),
+        (np.array(["x"], object), ["x"]),
+        (b"\xff", ["\ufffd"]),
+        (3, ["3"]),
+    ],
+)
+def test_attributes_are_lists_of_words(value, expected):
+    assert words(value) == expected

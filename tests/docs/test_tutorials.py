@@ -1,0 +1,44 @@
+"""The tutorials run as written, commands and code in the order of the page."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).parents[2] / "docs"
+EXPECTED = {
+    "own-array.md": ("% of error at most", "skill", "valid time", "forecast.png: states"),
+    "well-and-pdebench.md": ("The Well ['heat'] (32, 24) 0.1 ('wall', 'wall')", "valid time"),
+}
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_a_tutorial_runs(name, tmp_path):
+    page = (DOCS / name).read_text("utf-8")
+    blocks = re.findall(r"```(python|sh)\n(.*?)```", page, re.DOTALL)
+    # Python blocks build on each other; commands see the files that those before them made.
+    script = ["import subprocess, sys"]
+    for kind, code in blocks:
+        if kind == "python":
+            script.append(code)
+            continue
+        for line in code.splitlines():
+            command = [sys.executable, "-c", "from onesnap.cli import app; app()", *line.split()[1:]]
+            script.append(
+                f"print(subprocess.run({command!r}, check=True, stdout=-1, text=True).stdout)"
+            )
+    result = subprocess.run(
+        [sys.executable, "-W", "error", "-c", "\n".join(script)],
+        cwd=tmp_path, capture_output=True, text=True, timeout=300,
+        env=os.environ | {"COLUMNS": "120", "PYTHONUTF8": "1"},
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    for words in EXPECTED[name]:
+        assert words in result.stdout, result.stdout
+    if name == "own-array.md":
+        assert float(re.search(r"([\d.e-]+) % of error", result.stdout).group(1)) < 5
+    else:
+        assert float(re.search(r"skill ([\d.]+)", result.stdout).group(1)) > 0.8

@@ -1,0 +1,127 @@
+"""Trial forecasts: what spoils them, what does not, and where they start."""
+
+from dataclasses import replace
+
+import equinox as eqx
+import numpy as np
+import pytest
+
+import onesnap as snap
+from onesnap.data.pairs import make_pairs
+from onesnap.grid.scaling import Scaling
+from onesnap.model.stepper import Stepper
+from onesnap.network.assemble import Network
+from onesnap.network.context import Context
+from onesnap.network.features import draw_features
+from onesnap.network.inputs import Inputs
+from onesnap.search.stability import UNTRIED, Stability, mirrored, roughness, try_stability
+from onesnap.symmetry import full, trivial
+
+GRID = np.linspace(0, 2 * np.pi, 128, endpoint=False)
+SMOOTH = (np.sin(3 * GRID)[:, None] * np.cos(2 * GRID))[None]
+
+
+def linear(kernel) -> Stepper:
+    """One step of a convolution with a kernel of nine cells, as a stepper."""
+    features = draw_features(9, 0, 0, "linear", 0)
+    scaling = Scaling(np.array([-1.0]), np.array([1.0]), "keep")
+    # The network reads values in units of the range, and answers in those of the user.
+    readout = np.append(2.0 * np.asarray(kernel).ravel(), -np.sum(kernel))[:, None]
+    inputs = Inputs(scaling, Context(), (1, 1), (1, 1))
+    return Stepper(inputs, Network(features, readout, (1, 1), (1, 1)))
+
+
+def identity(factor: float = 1.0, across: float = 0.0):
+    kernel = np.zeros((3, 3))
+    kernel[1, 1] = factor - 4 * across
+    kernel[0, 1] = kernel[2, 1] = kernel[1, 0] = kernel[1, 2] = across
+    return kernel
+
+
+def lasts(kernel):
+    return try_stability(linear(kernel), make_pairs(SMOOTH[None], SMOOTH[None]), full(2))
+
+
+def test_what_smooths_is_steady():
+    assert lasts(identity(across=0.1)).steady
+
+
+def test_patterns_that_grow_smoothly_are_steady_though_they_leave_the_range():
+    assert lasts(identity(1.005, across=0.01)).steady
+
+
+def test_what_fades_away_is_steady_though_only_roughness_is_left_of_it():
+    assert lasts(identity(0.9, across=-0.01)).steady
+
+
+def test_growth_at_the_scale_of_the_grid_is_not():
+    found = lasts(identity(across=-0.001))  # heat run backwards
+    assert not found.steady
+    assert found.lasted < found.asked
+
+
+def test_what_explodes_is_not():
+    assert lasts(identity(1.3)).lasted <= 20
+
+
+def test_a_trial_starts_from_a_corner_and_its_images_where_the_equation_has_mirrors():
+    stepper, state = linear(identity()), SMOOTH + GRID[:, None]
+    start = mirrored(stepper, state, full(2))
+    assert start.shape == (1, 96, 96)
+    np.testing.assert_array_equal(start[:, :48, :48], state[:, :48, :48])
+    np.testing.assert_array_equal(start[:, ::-1], start)
+    np.testing.assert_array_equal(start[:, :, ::-1], start)
+
+
+@pytest.mark.parametrize("change", ["group", "field type", "boundary", "position", "grid"])
+def test_it_starts_from_the_state_itself_elsewhere(change):
+    stepper, state, group = linear(identity()), SMOOTH, full(2)
+    if change == "group":
+        group = trivial(2)
+    elif change == "field type":
+        group = full(2, ("pseudoscalar",))
+    elif change == "boundary":
+        stepper = replace(stepper, inputs=replace(stepper.inputs, boundary="wall"))
+    elif change == "position":
+        context = Context(position=(1, 1))
+        stepper = replace(stepper, inputs=replace(stepper.inputs, context=context))
+    else:
+        state = state[:, :96, :96]
+    assert mirrored(stepper, state, group) is state
+
+
+def test_roughness_is_that_of_a_wave():
+    for waves in (2, 5):
+        state = np.sin(waves * GRID)[None, None]
+        expected = (2 - 2 * np.cos(2 * np.pi * waves / 128)) ** 2
+        assert roughness(state)[0] == pytest.approx(expected, rel=0.05)
+
+
+def test_single_precision_is_tried_in_single_precision():
+    # Answers that are differences of huge numbers: fine in double, not in single precision.
+    stepper = linear(identity(across=0.1))
+    network = stepper.network
+    weights, bias = network.features.weights, network.features.bias
+    huge = np.tile([1e7, -1e7], len(network.readout))[:, None]
+    stepper = eqx.tree_at(
+        lambda s: (s.network.features.weights, s.network.features.bias, s.network.readout),
+        stepper,
+        (np.repeat(weights, 2, 1), np.repeat(bias, 2), np.repeat(network.readout, 2, 0) / 2 + huge),
+    )
+    pairs = make_pairs(SMOOTH[None], SMOOTH[None])
+    assert try_stability(stepper, pairs, full(2)).steady
+    assert not try_stability(stepper, pairs, full(2), "float32").steady
+
+
+def test_a_fit_says_for_how_long_its_best_trial_lasted():
+    states = np.random.default_rng(0).normal(size=(2, 1, 64))  # white noise: nothing to learn
+    with pytest.warns(UserWarning, match="trial forecast"):
+        model = snap.Surrogate(hidden=20, extent=2).fit(states[:1], 3 * states[1:])
+    assert "none kept a trial forecast in range" in model.summary()
+
+
+def test_what_was_not_tried_is_not_steady():
+    assert not UNTRIED.steady
+    assert Stability(100, 100).steady
+    assert not Stability(90, 100).steady
+    assert "this one 90 steps" in Stability(90, 100).reason

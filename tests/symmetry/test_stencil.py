@@ -1,0 +1,56 @@
+"""A stencil moves windows and blocks as its group moves fields."""
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+from onesnap.grid.boundary import pad
+from onesnap.grid.windows import tile
+from onesnap.symmetry import Group, Stencil, full, reflections
+
+RANDOM = np.random.default_rng(0)
+
+
+@given(st.data(), st.integers(1, 3), st.integers(0, 2), st.integers(1, 2))
+def test_windows_of_a_moved_field_are_moved_windows(data, dimension, extent, stride):
+    """Of a grid of one window: moving the field and then reading is reading and then moving."""
+    fields, extras = ("vector", "pseudoscalar"), ("fixed", "vector")
+    group = full(dimension, fields, negation=True)
+    around = (extent,) * dimension, (stride,) * dimension
+    stencil = Stencil(*around, group, extras)
+    assert stencil.sides == (2 * extent + stride,) * dimension
+    number = data.draw(st.integers(0, len(group) - 1))
+    element, everything = group.elements[number], Group(group.elements, fields + extras)
+    window = RANDOM.normal(size=(everything.channels, *stencil.sides))
+    source, sign = stencil.on_windows
+    moved = everything.act(element, window).ravel()
+    np.testing.assert_array_equal(sign[number] * window.ravel()[source[number]], moved)
+    middle = (slice(None), *(slice(extent, extent + stride),) * dimension)
+    block = window[: group.channels][middle]
+    source, sign = stencil.on_blocks
+    moved = group.act(element, window[: group.channels])[middle].ravel()
+    np.testing.assert_array_equal(sign[number] * block.ravel()[source[number]], moved)
+
+
+@pytest.mark.parametrize("element", reflections(2).elements)
+def test_tiles_move_as_the_field_does(element):
+    """Windows that tile a field are those that tile its image, in another order and moved."""
+    group, extent, stride = reflections(2), (1, 2), (2, 3)
+    stencil = Stencil(extent, stride, group)
+    source, sign = (part[group.elements.index(element)] for part in stencil.on_windows)
+    state = RANDOM.normal(size=(1, 6, 9)).astype(np.float32)
+    still, moved = (
+        np.asarray(tile(pad(field, extent), extent, stride))
+        for field in (state, group.act(element, state))
+    )
+    order = tuple(slice(None, None, -1 if flip else 1) for flip in element.flips)
+    np.testing.assert_array_equal(moved, sign * still[order][..., source])
+
+
+def test_stencils_are_compared_by_value():
+    # Parities, which hold one, are a static part of a stepper: compiled code is found by them.
+    one, same = (Stencil((1,), (2,), full(1)) for _ in range(2))
+    assert one.on_windows[0].shape == (2, 4)  # what is kept with it does not count
+    assert one == same
+    assert hash(one) == hash(same)
+    assert one != Stencil((1,), (2,), full(1, ("vector",)))
