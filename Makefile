@@ -14,8 +14,9 @@ demo: $(BASE)
 bench: $(BASE)
 	$(BIN)/onesnap bench speed
 
+# One thread of BLAS a worker: two workers with two each would wait for each other.
 test: lint
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --cov --cov-report=term
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist loadfile --cov --cov-report=term
 
 test-slow: $(STAMP)
 	$(BIN)/python -m pytest -m slow

@@ -32,7 +32,7 @@ from .search.build import Parts
 from .search.candidate import Noise
 from .search.folds import spread
 from .search.problem import Problem, check_settings
-from .search.search import settle
+from .search.search import Settled, settle
 from .search.stability import UNTRIED, Stability, try_stability
 
 CHECKPOINT_SECONDS = 30.0
@@ -59,7 +59,7 @@ class Training:
     given: Mapping[str, Any]  # arguments of the Surrogate when it was prepared
     parts: Parts
     totals: Totals
-    noises: tuple[Noise, ...]  # until a trial forecast is steady
+    settled: Settled  # as the search left it: the reasons, and noises until a trial is steady
     sample: Pairs  # some of the first pairs, on which members are calibrated
     last: Pairs | None = None  # the last pair learned from
     plain: Stepper | None = None  # the stepper before averaging
@@ -93,11 +93,11 @@ def prepare(
     sides = both_sides(boundary, len(pairs.space))
     settled = settle(Problem(given, pairs, sides, kinds, fill))
     for words in settled.warnings:
-        warnings.warn(words, stacklevel=4)
+        warnings.warn(words, stacklevel=3)
     parts = settled.parts
     totals = parts.layer.start(parts.sampler.inputs.outputs, given["solver"])
     sample = pairs[spread(len(pairs), CALIBRATION_PAIRS)]
-    training = Training(given, parts, totals, settled.noises, sample)
+    training = Training(given, parts, totals, settled, sample)
     return Fit(settled.plan, card=card, training=training)
 
 
@@ -126,6 +126,8 @@ def learn(fit: Fit, pairs: Pairs, progress: Progress = None) -> Fit:
         totals = layer.absorb(totals, [rows])
         if progress is not None:
             progress(totals[0].rows - before, count)
+    if progress is not None:  # also where windows were left out
+        progress(count, count)
     left_out = fit.left_out + count - (totals[0].rows - before)
     training = replace(training, totals=totals, last=pairs.last)
     return solve(replace(fit, left_out=left_out, training=training))
@@ -161,15 +163,18 @@ def learn_stream(
 def merge(fit: Fit, other: Fit) -> Fit:
     """Add what a model prepared with the same layer has learned from other pairs."""
     mine, theirs = _training(fit), _training(other)
-    parts, others = mine.parts, theirs.parts
-    if not eqx.tree_equal(
-        (parts.layer.features, parts.sampler.inputs.scaling),
-        (others.layer.features, others.sampler.inputs.scaling),
-    ):
+    same = [
+        # Parameters and fields are those of the last pair, and may differ.
+        (one.parts.layer.features, one.parts.sampler.inputs.bind(np.zeros(0), np.zeros(0)))
+        for one in (mine, theirs)
+    ]
+    if not eqx.tree_equal(*same):
         raise ValueError(
-            "other: expected a model with the same random layer and scaling; "
+            "other: expected a model with the same random layer and inputs; "
             "prepare one model, copy it with copy.copy, and train the copies apart"
         )
+    if mine.last is None and theirs.last is None:
+        raise NotFittedError("other: neither model has learned yet; call partial_fit first")
     totals = tuple(map(lstsq.merge, mine.totals, theirs.totals))
     training = replace(mine, totals=totals, last=mine.last or theirs.last)
     return solve(replace(fit, left_out=fit.left_out + other.left_out, training=training))
@@ -181,9 +186,10 @@ def solve(fit: Fit) -> Fit:
     given, last = training.given, training.last
     assert last is not None
     auto = given["noise"] == "auto" and given["noise_form"] != "sampled"
-    best, chosen, parts = Stability(-1), training.noises[0], training.parts
+    noises = training.settled.noises
+    best, chosen, parts = Stability(-1), noises[0], training.parts
     stepper: Stepper | None = None
-    for noise in training.noises:
+    for noise in noises:
         layer = replace(training.parts.layer, noise_form=noise.form)
         tried = replace(training.parts, layer=layer)
         candidate = tried.stepper(layer.solve(training.totals, noise.size), last)
@@ -200,11 +206,11 @@ def solve(fit: Fit) -> Fit:
             "give more pairs spread over time, a larger extent, or a smaller step",
             stacklevel=4,
         )
-    reasons = dict(fit.plan.reasons)
+    reasons = dict(training.settled.plan.reasons)
     if auto and not best.steady:
         reasons["noise"] = best.reason
-    elif chosen != training.noises[0]:
-        form, size = training.noises[0]
+    elif chosen != noises[0]:
+        form, size = noises[0]
         reasons["noise"] = f"trials that were fitted to fewer windows needed {size:g} ({form})"
     plan = replace(fit.plan, noise_form=chosen.form, noise=chosen.size, reasons=reasons)
     group = given["averaging"]
@@ -246,9 +252,17 @@ def _fingerprint(training: Training, stream: Stream, sample: Pairs) -> str:
     sampler, features = training.parts.sampler, training.parts.layer.features
     inputs = sampler.inputs
     geometry = [inputs.extent, inputs.stride, inputs.boundary, sampler.group]
+    reading = [
+        inputs.scaling.mean,
+        inputs.scaling.margin,
+        inputs.context.position,
+        features.activation,
+    ]
     choice = [sampler.windows, sampler.share, sampler.orbits, sampler.noise, sampler.seed]
-    total = hashlib.sha256(repr([*geometry, *choice, training.given["solver"]]).encode())
+    known = [*geometry, *reading, *choice, training.parts.layer.noise_form, training.given["solver"]]
+    total = hashlib.sha256(repr(known).encode())
     arrays = [features.weights, features.bias, inputs.scaling.low, inputs.scaling.high]
+    arrays += [inputs.context.low, inputs.context.high, sample.fields]
     for array in (*arrays, stream.numbers, sample.before, sample.after, sample.parameters):
         total.update(np.ascontiguousarray(array).tobytes())
     return total.hexdigest()

@@ -101,7 +101,7 @@ CASES = {
 
 
 def outcome(name: str) -> dict:
-    """What a case comes to: its forecast at some steps, what was chosen, and the bytes of its file."""
+    """What a case comes to: states of its forecast, what was chosen, a digest of its file."""
     model, start = CASES[name]()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

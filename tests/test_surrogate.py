@@ -239,10 +239,20 @@ def test_position_is_context():
 
 
 def test_same_seed_same_bytes(truth, tmp_path):
-    for name, seed in (("a", 0), ("b", 0), ("c", 1)):
-        snap.Surrogate(seed=seed).fit(truth[:2], truth[1:3]).save(tmp_path / name)
-    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
-    assert (tmp_path / "a").read_bytes() != (tmp_path / "c").read_bytes()
+    """Of a whole search, and of a model with all settings given; another seed draws another layer."""
+    for name, settings in (
+        ("searched", {"seed": 0}),
+        ("again", {"seed": 0}),
+        ("given", QUICK | {"seed": 0}),
+        ("given again", QUICK | {"seed": 0}),
+        ("other", QUICK | {"seed": 1}),
+    ):
+        snap.Surrogate(**settings).fit(truth[:2], truth[1:3]).save(tmp_path / name)
+    content = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert content["searched"] == content["again"]
+    assert content["given"] == content["given again"] != content["other"]
+    first, second = (snap.load(tmp_path / name).stepper_ for name in ("given", "other"))
+    assert not np.array_equal(first.network.features.weights, second.network.features.weights)
 
 
 def test_progress_is_told(truth):

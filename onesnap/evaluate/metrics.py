@@ -58,16 +58,6 @@ def skill(predicted, before, after) -> float:
     return float(1 - error / change)
 
 
-def roughness(states, least=1e-300) -> np.ndarray:
-    """Mean square of second differences over the variance, for each time; of the roughest channel.
-
-    A variance below `least`, one number or one a channel, counts as that.
-    """
-    space = tuple(range(2, states.ndim))
-    bends = sum(np.mean(np.diff(states, 2, axis) ** 2, axis=space) for axis in space)
-    return np.max(bends / np.maximum(np.var(states, axis=space), least), axis=1)
-
-
 def moments(trajectory, order: int = 3) -> np.ndarray:
     """Raw moments over time, E[v(t, x)ᵏ] for k = 1 … order: `(order, channel, *space)`."""
     trajectory = np.asarray(trajectory, np.float64)

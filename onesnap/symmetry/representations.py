@@ -52,7 +52,7 @@ def work(group: Group) -> float:
 
 @lru_cache
 def coefficients(group: Group) -> Float[np.ndarray, "entries elements"]:
-    """√(d / |G|) ρ(a)ⱼᵢ, `(ρ · i · j, a)`: an orthogonal matrix."""
+    """√(d / |G|) ρ(a)ⱼᵢ, `(ρ · i · j, a)`: orthogonal, but for doubles of complex pairs."""
     size = len(group)
     return np.concatenate(
         [

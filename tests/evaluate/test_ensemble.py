@@ -123,7 +123,7 @@ def test_deviations_have_the_covariance_of_least_squares():
     totals = layer.absorb(layer.start(2), [Rows(cells, none, random.normal(size=(200, 2)))])
     spread = make_spread(layer, totals, 0.1, outputs=2)
     shape = np.array([[1.0, 0.0], [0.5, 2.0]])
-    drawn = spread.draw(shape, 4000, seed=0)
+    drawn = spread.draw(shape, 1500, seed=0)
     values, slopes = evaluate(layer.features, cells, none)
     weights = layer.features.weights
     left = values.T @ values + (weights.T @ weights * 0.1**2) * (slopes.T @ slopes)

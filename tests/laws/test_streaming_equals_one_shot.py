@@ -26,22 +26,22 @@ PLAIN = {"noise": 1e-3, "symmetry": None, "context": 0, "mean": "keep"}
 
 @functools.cache
 def one_fit(form: str, solver: str) -> tuple[snap.Surrogate, np.ndarray, np.ndarray]:
-    """A model with the settings to try, the states that it is tried on, and what it predicts."""
+    """A model that is prepared, the states that it is tried on, and what one fit predicts."""
     before = smooth(0, (5, 1, 32))
     # Normal equations square the condition number: fewer features, or their round-off shows.
     hidden = 30 if solver == "qr" else 6
     settings = PLAIN | {"extent": 2, "stride": 4, "hidden": hidden, "windows": 20}
     model = snap.Surrogate(**settings, noise_form=form, solver=solver)
-    return model, before, copy.copy(model).fit(before, next_state(before)).predict(before)
+    whole = copy.copy(model).fit(before, next_state(before)).predict(before)
+    return model.prepare(before, next_state(before)), before, whole
 
 
 @pytest.mark.parametrize("solver", ["qr", "normal"])
 @pytest.mark.parametrize("form", ["floor", "isotropic", "sampled"])
 @given(order=st.permutations(range(5)), cuts=st.lists(st.integers(1, 4), max_size=3, unique=True))
 def test_any_split_and_any_order_equal_one_fit(solver, form, order, cuts):
-    model, before, whole = one_fit(form, solver)
-    after = next_state(before)
-    parts = copy.copy(model).prepare(before, after)
+    prepared, before, whole = one_fit(form, solver)
+    after, parts = next_state(before), copy.copy(prepared)
     for part in np.split(np.asarray(order), sorted(cuts)):
         parts.partial_fit(before[part], after[part])
     np.testing.assert_allclose(parts.predict(before), whole, atol=1e-10)

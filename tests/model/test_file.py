@@ -169,6 +169,10 @@ def rewritten(path: Path, change) -> None:
         (lambda t, s: t.update(readout=np.full_like(t["readout"], np.nan)), "not finite"),
         (lambda t, s: t.update(readout=t["readout"].astype(np.float32)), "has dtype float32"),
         (lambda t, s: t.update(members=np.zeros((2, 1, 1))), "members"),
+        (
+            lambda t, s: t.update({"context.low": np.zeros(1), "context.high": np.ones(1)}),
+            "the sizes of .*context.low",
+        ),
         (lambda t, s: s.update(activation="relu"), "the sizes of activation do not fit"),
         (lambda t, s: s.update(extent=[2]), "do not fit the rest"),
         (lambda t, s: s.update(boundary="solid"), "boundary: expected"),

@@ -20,12 +20,10 @@ WAYS = {
     "plain": {"extent": 1},
     "symmetric": {"extent": 1, "symmetry": full(2), "mean": "conserve"},
     "averaged": {"extent": 1, "averaging": full(2)},
-    "with directions": {"extent": 1, "rank": 5, "mean": "remove"},
     "with potentials": {"extent": 1, "potential": True},
-    "with position": {"extent": 1, "context": (2, 0)},
+    "with position": {"extent": 1, "context": (2, 0), "rank": 5, "mean": "remove"},
     "between walls": {"extent": 1, "boundary": ("wall", ("open", 0.5))},
     "of the paper": {"extent": 0, "activation": "softplus", "weights": "uniform"},
-    "linear": {"extent": 1, "hidden": 0},
 }
 
 

@@ -109,7 +109,8 @@ def test_a_dataset_whose_sample_missed_the_extremes(tmp_path):
 
 @pytest.mark.parametrize("mean", ["keep", "remove", "conserve"])
 @pytest.mark.parametrize(
-    "case", ["symmetry", "walls", "a held value", "position", "potential", "beside"]
+    "case",
+    ["symmetry", "walls", "a held value", "a held value, moved", "position", "potential", "beside"],
 )
 def test_every_kind_of_input(case, mean):
     """With values beyond the margin, and a grid that the stride need not divide."""
@@ -124,6 +125,8 @@ def test_every_kind_of_input(case, mean):
         boundary = ("wall", ("open", "wall"))
     elif case == "a held value":
         boundary = ((2.0, "open"), -1.0)
+    elif case == "a held value, moved":
+        boundary, group = 0.0, full(2, negation=True)
     elif case == "position":
         position = (2, 1)
     elif case == "beside":

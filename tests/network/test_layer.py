@@ -22,18 +22,15 @@ RANDOM = np.random.default_rng(0)
 def test_closed_form_noise_is_the_limit_of_sampled_noise():
     """Averaged over many draws of small noise, sampled rows give the closed-form readout."""
     random = np.random.default_rng(1)
-    cells, context = random.uniform(size=(50, 6)), np.zeros((50, 0))
+    cells = random.uniform(size=(50, 6))
     targets = np.sin(cells @ random.normal(size=(6, 2)))
     layer = Layer(draw_features(6, 0, 20, "squareplus", seed=0), np.zeros(6), np.eye(6), "isotropic")
     noise = 0.03
 
     def fitted(draws, deviation):
-        moments = lstsq.init(20, 2)
-        for _ in range(draws):
-            moved = cells + random.normal(0, deviation, cells.shape)
-            values, slopes = evaluate(layer.features, moved, context)
-            moments = lstsq.update(moments, values, targets, slopes)
-        return moments
+        moved = cells + random.normal(0, deviation, (draws, *cells.shape))
+        values, slopes = evaluate(layer.features, moved.reshape(-1, 6), np.zeros((50 * draws, 0)))
+        return lstsq.update(lstsq.init(20, 2), values, np.tile(targets, (draws, 1)), slopes)
 
     sampled = lstsq.solve(fitted(4000, noise))
     closed = layer.solve((fitted(1, 0.0),), noise)

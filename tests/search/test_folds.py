@@ -29,24 +29,29 @@ def test_numbers_are_spread_from_the_first_to_the_last(count, most):
     assert len(found) == 1 or np.diff(found).max() - np.diff(found).min() <= 1
 
 
-@given(st.integers(1, 40), st.integers(8, 80))
-def test_a_split_keeps_what_is_judged_apart(count, points):
-    pairs = numbered(count, points)
-    split = split_windows(pairs, seed=0)
-    learned, judged = (
-        {(part.pair, int(cell)) for part in side for cell in part.cells}
-        for side in (split.train, split.test)
-    )
+def places(parts) -> set[tuple[int, int]]:
+    return {(part.pair, int(cell)) for part in parts for cell in part.cells}
+
+
+@given(st.integers(POLICY.few_pairs, 40))
+def test_a_split_holds_out_whole_pairs(count):
+    split = split_windows(numbered(count, 8), seed=0)
+    learned, judged = ({pair for pair, _ in places(side)} for side in split)
     assert learned
     assert judged
-    if count >= POLICY.few_pairs:
-        assert not {pair for pair, _ in learned} & {pair for pair, _ in judged}
-        assert len({pair for pair, _ in learned | judged}) <= POLICY.probe_pairs
-    elif points >= 16:
-        gap = min(cell for _, cell in judged) - max(cell for _, cell in learned)
-        assert gap >= min(24, points // 8)
-        # Round the end of the axis, where a window of what is judged reaches the first cells.
-        assert max(cell for _, cell in judged) < points - min(24, points // 8)
+    assert not learned & judged
+    assert len(learned | judged) == min(count, POLICY.probe_pairs)
+
+
+@given(st.integers(1, POLICY.few_pairs - 1), st.integers(16, 400))
+def test_a_split_of_few_pairs_keeps_parts_of_space_apart(count, points):
+    split = split_windows(numbered(count, points), seed=0)
+    learned, judged = ({cell for _, cell in places(side)} for side in split)
+    gap = min(24, points // 8)
+    assert min(judged) - max(learned) >= gap
+    # Round the end of the axis a window of what is judged would reach the first cells.
+    assert points + min(learned) - max(judged) > gap
+    assert {pair for pair, _ in places(split.train)} == set(range(count))
 
 
 def test_a_split_is_bounded_and_drawn_without_replacement():
