@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from . import fit as fitting
+from .data.card import card
 from .data.gridded import from_labelled
 from .data.pairs import check_pairs, make_pairs
-from .data.stream import as_dataset, card, is_xarray, make_stream
+from .data.stream import as_dataset, is_xarray, make_stream
 from .evaluate.ensemble import forecast_with_band, pick
 from .evaluate.metrics import skill
 from .fit import Fit, NotFittedError as NotFittedError
@@ -190,8 +191,7 @@ class Surrogate:
     def prepare(self, before, after, *, parameters=None, fields=None) -> Surrogate:
         """Choose the settings and draw the random layer from these pairs, without learning yet.
 
-        `fit` does it by itself. Call it before `partial_fit` or `merge` with data that is typical
-        of all that will come, so that every batch is seen through the same scaling and layer.
+        `fit` does it by itself. Call it before `partial_fit` or `merge`, with data typical of all.
         """
         pairs = make_pairs(before, after, parameters, fields)
         self.fit_ = fitting.prepare(self.get_params(), pairs)
@@ -200,7 +200,7 @@ class Surrogate:
     def partial_fit(self, before, after, *, parameters=None, fields=None, progress=None) -> Surrogate:
         """Learn from further pairs. Any split and any order give the answer of one batch.
 
-        With `noise="auto"` the noise may grow after a batch, as the last trial forecast demands.
+        With `noise="auto"` it may grow after a batch, as the last trial forecast demands.
         """
         pairs = make_pairs(before, after, parameters, fields)
         known = self.__dict__.get("fit_") or fitting.prepare(self.get_params(), pairs)
@@ -276,7 +276,7 @@ class Surrogate:
     def save(self, path, *, members: bool = False, force: bool = False) -> None:
         """Write the model file, with `members` for forecasts with an error band.
 
-        An existing file is kept unless `force`. Members that were asked for before are written too.
+        An existing file is kept unless `force`. Members that were drawn before are written too.
         """
         if members:
             self.fit_ = fitting.with_members(self.fit_)

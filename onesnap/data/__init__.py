@@ -12,6 +12,7 @@ plain        any other HDF5, by the names of its arrays and axes
 gridded      NetCDF and Zarr through xarray
 opening      which of these a file is, by its content
 pairs        states before and after a step, with their context
+card         what a model remembers of its data
 stream       the pairs of a dataset, in batches that fit into memory
 atomic       files that are there whole or not at all
 checkpoint   what an interrupted fit had learned

@@ -11,7 +11,8 @@ import numpy as np
 
 from ..data import Dataset
 from ..data.arrays import from_array
-from ..data.stream import context_of, make_stream
+from ..data.card import context_of
+from ..data.stream import make_stream
 from ..model.forecaster import Forecaster
 from ..model.rollout import VALID_RSE, advance
 from .baseline import linear_window

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..data import Dataset, Field
-from ..data.stream import card, context_of
+from ..data.card import card, context_of
 from ..data.writing import Partial, check_name, write
 from .forecaster import Forecaster
 from .rollout import Forecast

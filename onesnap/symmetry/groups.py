@@ -15,6 +15,7 @@ import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import jax
 import numpy as np
@@ -74,7 +75,7 @@ class Element:
             start += len(block)
         return self.sign * matrix
 
-    def act(self, state: np.ndarray, fields: Sequence[str]) -> np.ndarray:
+    def act(self, state: AnyArray, fields: Sequence[str]) -> Any:
         """Transform a state `(channel, *space)`; NumPy and JAX arrays both work."""
         channels = self.channel_matrix(fields)
         moved = state.transpose(0, *(1 + axis for axis in self.axes))
@@ -132,7 +133,7 @@ class Group:
     def permutes_axes(self) -> bool:
         return any(e.axes != tuple(range(self.dimension)) for e in self.elements)
 
-    def act(self, element: Element, state: np.ndarray) -> np.ndarray:
+    def act(self, element: Element, state: AnyArray) -> Any:
         return element.act(state, self.fields)
 
     def subset(self, count: int) -> Group:

@@ -1,15 +1,14 @@
 """Learning from datasets: streams equal one shot, gaps are seen or left out, context comes along."""
 
-import h5py
 import numpy as np
 import pytest
 import xarray as xr
-from heat import cooling, heat
+from heat import cooling
 
 import onesnap as snap
 from onesnap.data.arrays import from_array
 from onesnap.data.dataset import Dataset
-from onesnap.data.stream import as_dataset, card, context_of, make_stream
+from onesnap.data.stream import as_dataset, make_stream
 
 QUICK = {"extent": 2, "stride": 2, "hidden": 40, "noise": 1e-3, "context": 0, "symmetry": None}
 
@@ -124,27 +123,6 @@ def test_a_value_missing_now_and_then_is_left_out(tmp_path):
     np.testing.assert_allclose(model.predict(truth[:-1]), truth[1:], atol=1e-6)
 
 
-@pytest.fixture
-def two(tmp_path):
-    """Trajectories of two diffusivities, between walls, in The Well's layout."""
-    path = tmp_path / "two.h5"
-    with h5py.File(path, "w") as file:
-        axes, scalars = file.create_group("dimensions"), file.create_group("scalars")
-        axes.attrs["spatial_dims"] = ["x"]
-        axes["time"], axes["x"] = np.arange(9.0), np.arange(24.0)
-        scalars["nu"] = [0.05, 0.2]
-        file["t0_fields/u"] = np.stack(
-            [
-                cooling(8, 24, seed=n, step=lambda u, nu=nu: heat(u, nu))
-                for n, nu in ((0, 0.05), (1, 0.2))
-            ]
-        )
-        walls = file.create_group("boundary_conditions/walls")
-        walls.attrs.update(associated_dims=["x"], bc_type="WALL")
-        walls["mask"] = np.isin(np.arange(24), [0, 23])
-    return snap.open(path)
-
-
 def test_a_parameter_of_the_file_makes_the_difference(two):
     assert two.boundary == ("wall",)
     model = snap.Surrogate(extent=2, stride=2, hidden=80, noise=1e-4, symmetry=None).fit(two)
@@ -152,19 +130,6 @@ def test_a_parameter_of_the_file_makes_the_difference(two):
     states = two.states(1)
     right, wrong = (model.score(states[:-1], states[1:], parameters=[nu]) for nu in (0.2, 0.05))
     assert right > 0.9 > wrong
-
-
-def test_the_card_says_what_a_model_needs_to_be_told_again(two):
-    known = card(two)
-    assert (known["source"], known["format"]) == ("two.h5", "The Well")
-    assert (known["axes"], known["dx"], known["dt"]) == (["x"], [1.0], 1.0)
-    context = context_of(known, two, trajectory=1)
-    assert context["parameters"].tolist() == [0.2]
-    assert context["fields"] is None
-    masked = context_of(known | {"masked": True}, two)
-    np.testing.assert_array_equal(masked["fields"], np.ones((1, 24)))
-    with pytest.raises(ValueError, match=r"expected the parameters \['nu'\] and the fields"):
-        context_of(known, from_array(two.states()))
 
 
 def test_an_xarray_is_enough():
