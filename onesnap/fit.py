@@ -192,7 +192,8 @@ def solve(fit: Fit) -> Fit:
     for noise in noises:
         layer = replace(training.parts.layer, noise_form=noise.form)
         tried = replace(training.parts, layer=layer)
-        candidate = tried.stepper(layer.solve(training.totals, noise.size), last)
+        readout = layer.solve(training.totals, noise.size, fit.plan.shrinkage)
+        candidate = tried.stepper(readout, last)
         stability = UNTRIED
         if auto:
             stability = try_stability(candidate, last, fit.plan.symmetry, given["dtype"])
@@ -231,11 +232,12 @@ def with_members(fit: Fit) -> Fit:
     plan, sampler, layer = fit.plan, training.parts.sampler, training.parts.layer
     shape, noise = training.shape, Noise(plan.noise_form, plan.noise)
     if shape is None or shape.noise != noise:
-        matrix = calibrate(training.plain, sampler, layer, plan.noise, training.sample, plan.seed)
+        matrix = calibrate(training.plain, sampler, layer, plan, training.sample)
         shape = Shape(noise, matrix)
     group = training.given["averaging"]
     averaging = None if group is None else sampler.inputs.stencil(group)
-    members = draw_members(layer, training.totals, plan.noise, shape.matrix, plan.seed, averaging)
+    known = plan.noise, plan.shrinkage, shape.matrix, plan.seed, averaging
+    members = draw_members(layer, training.totals, *known)
     return replace(fit, members=members, training=replace(training, shape=shape))
 
 
@@ -259,7 +261,9 @@ def _fingerprint(training: Training, stream: Stream, sample: Pairs) -> str:
         features.activation,
     ]
     choice = [sampler.windows, sampler.share, sampler.orbits, sampler.noise, sampler.seed]
-    known = [*geometry, *reading, *choice, training.parts.layer.noise_form, training.given["solver"]]
+    layer = training.parts.layer
+    known = [*geometry, *reading, *choice, layer.noise_form, layer.linear is None]
+    known.append(training.given["solver"])
     total = hashlib.sha256(repr(known).encode())
     arrays = [features.weights, features.bias, inputs.scaling.low, inputs.scaling.high]
     arrays += [inputs.context.low, inputs.context.high, sample.fields]

@@ -15,6 +15,7 @@ _COMMON = {
     "activation": "softplus",
     "weights": "uniform",
     "gain": 1.0,
+    "shrinkage": None,
     "noise_form": "sampled",
     "solver": "normal",
     "rank": None,

@@ -37,6 +37,7 @@ class Surrogate:
     - `activation`: "squareplus", "softplus" (the paper's), "sin", "tanh", "linear".
     - `weights`, `gain`: "local" units see a part of the window each, "uniform" ones all of it, as in
       the paper; a factor on their weights.
+    - `shrinkage`: of what random units add beyond a linear window; None for them alone.
     - `noise`, `noise_form`: deviation of noise on the inputs, in units of their range, that the
       readout has to tolerate. "floor" adds it in closed form where the windows vary less than
       that, "isotropic" in closed form everywhere, "sampled" draws it as the paper does.
@@ -53,7 +54,7 @@ class Surrogate:
       that limit, so that no forecast runs away; None extrapolates. With potentials, waves are
       limited as well, to about twice the strongest of their length in training.
     - `mean`: "keep", "remove" (set aside before a step and added back), "conserve" (exactly).
-    - `solver`: "qr" (all digits) or "normal" (the paper's normal equations).
+    - `solver`: "qr" (all digits) or "normal" (normal equations, as in the paper).
     - `boundary`: what lies beyond the edges: "periodic" (also what "auto" takes unless the data
       says more), "wall" (mirrored), "open" (the last cell goes on), or a number, the value held
       at the edge; one for all axes, one an axis, or a pair for the two ends of an axis.
@@ -70,6 +71,7 @@ class Surrogate:
         activation: str = "squareplus",
         weights: str = "local",
         gain: float | str = "auto",
+        shrinkage: float | None = None,
         noise: float | str = "auto",
         noise_form: str = "auto",
         rank: int | str | None = "auto",
@@ -89,12 +91,11 @@ class Surrogate:
     ):
         self.extent, self.stride, self.rank = extent, stride, rank
         self.hidden, self.activation, self.weights, self.gain = hidden, activation, weights, gain
-        self.noise, self.noise_form, self.solver = noise, noise_form, solver
+        self.shrinkage, self.noise, self.noise_form = shrinkage, noise, noise_form
         self.symmetry, self.equivariant, self.averaging = symmetry, equivariant, averaging
-        self.context, self.potential = context, potential
         self.scaling, self.margin, self.mean = scaling, margin, mean
-        self.boundary, self.windows = boundary, windows
-        self.seed, self.dtype = seed, dtype
+        self.boundary, self.windows, self.solver = boundary, windows, solver
+        self.context, self.potential, self.seed, self.dtype = context, potential, seed, dtype
 
     fit_: Fit
 
@@ -278,8 +279,7 @@ class Surrogate:
 
         An existing file is kept unless `force`. Members that were drawn before are written too.
         """
-        if members:
-            self.fit_ = fitting.with_members(self.fit_)
+        self.fit_ = fitting.with_members(self.fit_) if members else self.fit_
         known = self.fit_.plan, self.fit_.card, self.fit_.members
         file.save(path, file.Stored(self.stepper_, self.get_params(), *known), force=force)
 

@@ -15,6 +15,7 @@ from ..network.assemble import make_network
 from ..network.features import draw_features
 from ..network.inputs import make_inputs
 from ..network.layer import Layer
+from ..network.linear import make_linear
 from ..network.sampler import Sampler, principal
 
 WINDOWS = 4000  # of each pair, for a model that has a few hundred weights
@@ -43,9 +44,9 @@ def linear_window(
     sampler = Sampler(inputs, plan.symmetry, windows=WINDOWS, share=True)
     variances, directions = principal(sampler.rows(pairs))
     beside = sum(plan.context) + pairs.parameters.shape[1]
-    features = draw_features(len(variances), beside, 0, "linear", plan.seed)
-    layer = Layer(features, variances, directions)
+    features = draw_features(len(variances), beside, 0, "squareplus", plan.seed)
+    layer = Layer(features, variances, directions, linear=make_linear(inputs, None, None))
     totals = layer.absorb(layer.start(inputs.outputs), sampler.rows(pairs))
-    readout = layer.solve(totals, NOISE)
+    readout = layer.solve(totals, NOISE, np.inf)
     network = make_network(features, readout, inputs.stencil(plan.symmetry), orbits=False)
     return Stepper(inputs, network)

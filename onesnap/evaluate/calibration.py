@@ -8,9 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ..data.pairs import Pairs
+from ..model.plan import Plan
 from ..model.rollout import forecast
 from ..model.stepper import Stepper, with_readout
-from ..network.layer import Layer, Totals, evaluate
+from ..network.layer import Layer, Totals
 from ..network.sampler import Sampler, join
 from ..search.folds import folds
 from .ensemble import INSIDE, Spread, forecast_with_band, half_width, make_spread
@@ -31,7 +32,7 @@ class Held(NamedTuple):
 
 
 def calibrate(
-    model: Stepper, sampler: Sampler, layer: Layer, noise: float, pairs: Pairs, seed: int
+    model: Stepper, sampler: Sampler, layer: Layer, plan: Plan, pairs: Pairs
 ) -> np.ndarray | None:
     """The matrix L with which the band of members holds nine in ten of the errors held out.
 
@@ -40,7 +41,7 @@ def calibrate(
     more than those of members. There is no truth for that, but for fits to parts the model, which
     knows more than they do, stands in for it. None if nothing can be held out.
     """
-    fits = _held_out(sampler, layer, noise, pairs)
+    fits = _held_out(sampler, layer, plan, pairs)
     leverage = sum(fit.spread.leverage(fit.values) for fit in fits)
     if not leverage:
         return None
@@ -51,7 +52,7 @@ def calibrate(
     truth = ahead.states[min(steps, len(ahead.states) - 1) :]
     ratios = []
     for number, fit in enumerate(fits):
-        deviations = fit.spread.draw(shape, DRAWS, seed + 1 + number)
+        deviations = fit.spread.draw(shape, DRAWS, plan.seed + 1 + number)
         distance = np.sqrt(np.mean((fit.values @ deviations) ** 2, axis=0))
         held = _ratio(fit.wrong, half_width(distance, DRAWS))
         ratios.append((held, *_compare(model, fit.readout, deviations, truth, steps)))
@@ -62,7 +63,7 @@ def calibrate(
     return shape * held * (max(1.0, late / early) if early > 0 and late < np.inf else 1.0)
 
 
-def _held_out(sampler: Sampler, layer: Layer, noise: float, pairs: Pairs) -> list[Held]:
+def _held_out(sampler: Sampler, layer: Layer, plan: Plan, pairs: Pairs) -> list[Held]:
     """Fits to parts of the windows, until there are enough others to judge them by."""
     fits, judged, identity = list[Held](), 0, sampler.group.elements[0]
     for learn, judge, where in folds(pairs):
@@ -73,9 +74,9 @@ def _held_out(sampler: Sampler, layer: Layer, noise: float, pairs: Pairs) -> lis
         rows = join([sampler.cut(judge, i, cells, identity) for i in range(len(judge))])
         if not totals[0].rows or not len(rows.cells):
             continue
-        readout = layer.solve(totals, noise)
-        spread = make_spread(layer, totals, noise, sampler.inputs.outputs)
-        values, _ = evaluate(layer.features, rows.cells, rows.context, slopes=False)
+        readout = layer.solve(totals, plan.noise, plan.shrinkage)
+        spread = make_spread(layer, totals, plan.noise, plan.shrinkage, sampler.inputs.outputs)
+        values = layer.values(rows)
         fits.append(Held(readout, spread, values, values @ readout - rows.targets))
         judged += len(values)
     return fits

@@ -63,8 +63,10 @@ class Spread:
         return self.rows * float(total)
 
 
-def make_spread(layer: Layer, totals: Totals, noise: float, outputs: int) -> Spread:
-    roots = list(map(lstsq.root, totals, layer.penalties(totals, noise)))
+def make_spread(
+    layer: Layer, totals: Totals, noise: float, shrinkage: float | None, outputs: int
+) -> Spread:
+    roots = [lstsq.root(*problem) for problem in layer.problems(totals, noise, shrinkage)]
     copies = [(len(moments.factor) - moments.hidden) // outputs for moments in totals]
     return Spread(layer, totals[0].rows, roots, copies)
 
@@ -73,6 +75,7 @@ def draw_members(
     layer: Layer,
     totals: Totals,
     noise: float,
+    shrinkage: float | None,
     shape: np.ndarray | None,
     seed: int,
     averaging: Stencil | None = None,
@@ -80,7 +83,7 @@ def draw_members(
     """Deviations of the members of a model, if there is a shape to draw them with."""
     if shape is None:
         return None
-    members = make_spread(layer, totals, noise, len(shape)).draw(shape, MEMBERS, seed)
+    members = make_spread(layer, totals, noise, shrinkage, len(shape)).draw(shape, MEMBERS, seed)
     if averaging is None:
         return members
     return np.stack([orbits.average(member, averaging) for member in members])

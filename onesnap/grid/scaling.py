@@ -65,7 +65,7 @@ class Scaling(eqx.Module):
     def level(self, value: float, mean):
         """A value that is held at a boundary as the network sees it, `(C, 1, …)`."""
         held = value - mean if self.mean == "remove" else 0.0 * mean + value
-        return self.limit(self.shrink(held))
+        return self.shrink(held)
 
     def expand(self, state):
         """Undo `shrink`."""

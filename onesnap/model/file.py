@@ -241,17 +241,18 @@ def _check_sizes(inputs: Inputs, activation: str, tensors: dict[str, np.ndarray]
     seen, rank = shapes.get("features.basis", (cells, cells))
     beside = sum(context.position) + context.parameters.shape[0]
     hidden, known = shapes["features.weights"][1], context.parameters.shape[0] + fields
+    stacked = hidden + cells + beside + 1  # with a linear part
     ordered = scaling.low.shape == scaling.high.shape and bool((scaling.low < scaling.high).all())
     fits = {
         "features.basis": seen == cells,
         "features.weights": shapes["features.weights"][0] == rank + beside,
         "features.bias": shapes["features.bias"] == (hidden,),
-        "readout": shapes["readout"] == (hidden, inputs.outputs),
+        "readout": shapes["readout"] in ((units, inputs.outputs) for units in (hidden, stacked)),
         "scaling.high": ordered,
         "context.fields": context.fields.ndim in (1, 1 + dimension),
         "fill": "fill" not in shapes or (context.fields.size and shapes["fill"] == (channels,)),
         "loudest": shapes.get("loudest", (channels,))[0] == channels,
-        "members": shapes.get("members", (0, hidden, inputs.outputs))[1:] == (hidden, inputs.outputs),
+        "members": shapes.get("members", (0, *shapes["readout"]))[1:] == shapes["readout"],
         "context.low": context.low.shape == context.high.shape == (known,),
     }
     wrong = [name for name, fine in fits.items() if not fine]

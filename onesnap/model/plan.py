@@ -28,6 +28,7 @@ class Plan:
     weights: str = "uniform"  # as in the first model files
     gain: float = 1.0
     potential: bool = False
+    shrinkage: float | None = None  # of what random units add to the linear window; None without it
 
     def explain(self) -> list[tuple[str, str, str]]:
         """Rows of (setting, value, reason)."""
@@ -37,6 +38,7 @@ class Plan:
             "hidden": str(self.hidden),
             "activation": self.activation,
             "weights": f"{self.weights}, times {self.gain:g}",
+            "shrinkage": _shrinkage(self.shrinkage),
             "noise": f"{self.noise:g} ({self.noise_form})" if self.noise else "none",
             "rank": "all cells" if self.rank is None else str(self.rank),
             "symmetry": f"{len(self.symmetry)} elements on {', '.join(self.symmetry.fields)}",
@@ -51,3 +53,9 @@ class Plan:
 
     def __str__(self) -> str:
         return "\n".join(f"{name:<13}{value:<28}{why}" for name, value, why in self.explain())
+
+
+def _shrinkage(value: float | None) -> str:
+    if value is None:
+        return "no linear part"
+    return "a linear window" if value == float("inf") else f"{value:g}"

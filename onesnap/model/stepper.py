@@ -17,6 +17,7 @@ from ..grid.windows import AnyArray, check_grid
 from ..network.assemble import Network
 from ..network.equivariance import images
 from ..network.inputs import Inputs
+from ..network.linear import rescaled
 from ..symmetry import Group, orbits
 from .spectral_limit import limit_spectrum
 
@@ -53,7 +54,8 @@ class Stepper(eqx.Module):
         self = jax.tree.map(lambda leaf: jnp.asarray(leaf, state.dtype), self)
         inputs, state = self.inputs, self.inputs.cover(state)
         field, mean = self.scaling.centre(state)
-        following = self.network(*inputs.read(field, mean, inputs.stride))
+        padded, context = inputs.read(field, mean, inputs.stride)
+        following = self.network(padded, context, inputs.limit(padded))
         following = following[(slice(None), *(slice(points) for points in state.shape[1:]))]
         if self.amplitudes is not None:
             following = limit_spectrum(following, self.amplitudes)
@@ -130,11 +132,16 @@ def average(stepper: Stepper, group: Group) -> Stepper:
     window through g, and answers through g⁻¹. For a closed group the result is equivariant.
     """
     inputs, network, stencil = stepper.inputs, stepper.network, stepper.inputs.stencil(group)
-    features = images(network.features, inputs.scaling, stencil)
-    readout = orbits.average(np.asarray(network.readout), stencil)
+    features, stacked = images(network.features, inputs.scaling, stencil), np.asarray(network.readout)
+    # Limits at which values are cut must be the same for a state and its images.
+    covered = replace(inputs, scaling=inputs.scaling.cover(group))
+    readout = orbits.average(stacked[network.lead :], stencil)
+    if network.lead:
+        straight = rescaled(stacked[: network.lead], inputs, None)
+        straight = rescaled(orbits.project_linear(straight, stencil), None, covered)
+        readout = np.concatenate([straight, readout])
     return replace(
         stepper,
-        # Limits at which values are cut must be the same for a state and its images.
-        inputs=replace(inputs, scaling=inputs.scaling.cover(group)),
+        inputs=covered,
         network=replace(network, features=features, readout=readout, parities=None),
     )

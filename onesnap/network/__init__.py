@@ -5,6 +5,7 @@ inputs         the one way from a state to what the network reads
 sampler        windows of training pairs as rows
 features       the random layer
 equivariance   random units with all their images under a group
+linear         a linear window before the random units
 lstsq          streaming least squares
 layer          rows through the features into least squares, noise averaged in
 assemble       copies of the network glued together

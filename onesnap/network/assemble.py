@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Float
 
-from ..grid.windows import AnyArray, glue, tile
+from ..grid.windows import AnyArray, glue, tile, window_sides
 from ..symmetry.parity import Parities, by_parity, find_parities
 from ..symmetry.stencil import Stencil
 from . import native
@@ -20,10 +21,14 @@ BLOCK_BYTES = 10 * 2**20
 
 
 class Network(eqx.Module):
-    """Random features and a trained readout: the block in the middle of a window, a step later."""
+    """Random features and a trained readout: the block in the middle of a window, a step later.
+
+    The first rows of the readout, as many as it has more than there are random units, are linear:
+    those of the cells, of the context values, and of a constant.
+    """
 
     features: Features
-    readout: Float[AnyArray, "hidden outputs"]
+    readout: Float[AnyArray, "units outputs"]
     extent: tuple[int, ...] = eqx.field(static=True)
     stride: tuple[int, ...] = eqx.field(static=True)
     parities: Parities | None = eqx.field(static=True, default=None)  # by which symmetry saves work
@@ -32,21 +37,52 @@ class Network(eqx.Module):
     def channels(self) -> int:
         return self.readout.shape[-1] // math.prod(self.stride)
 
-    def __call__(self, padded: Float[AnyArray, "inputs ..."], context: Float[AnyArray, "... values"]):
-        """The field `(channel, *space)` from padded inputs and the context of the tiles."""
+    @property
+    def lead(self) -> int:
+        """How many rows of the readout are linear."""
+        return self.readout.shape[-2] - self.features.hidden
+
+    def __call__(
+        self,
+        padded: Float[AnyArray, "inputs ..."],
+        context: Float[AnyArray, "... values"],
+        limited: Float[AnyArray, "inputs ..."] | None = None,
+    ):
+        """The field `(channel, *space)` from padded inputs, and the context of the tiles.
+
+        Random units see inputs that are `limited` at the margin. The linear part sees them as they
+        are: states of a linear equation may be of any size.
+        """
+        lead, limited = self.lead, padded if limited is None else limited
+        linear = self._linear(padded, context) if lead else 0.0
+        if not self.features.hidden:
+            return linear
+        random = replace(self, readout=self.readout[lead:])
         fits = padded.dtype in (jnp.float32, jnp.float64)
         quick = fits and native.available(self.features.activation)
-        return (_natively if quick else in_blocks)(self, padded, context)
+        return (_natively if quick else in_blocks)(random, limited, context) + linear
+
+    def _linear(self, padded, context):
+        """One convolution with the linear rows of the readout."""
+        sides = window_sides(self.extent, self.stride)
+        cells = padded.shape[0] * math.prod(sides)
+        kernel = jnp.asarray(self.readout[:cells].T).reshape(-1, padded.shape[0], *sides)
+        windows = jnp.asarray(padded)[None]
+        blocks = jax.lax.conv_general_dilated(windows, kernel, self.stride, "VALID")[0]
+        blocks = jnp.moveaxis(blocks, 0, -1) + self.readout[self.lead - 1]
+        if context.shape[-1]:
+            blocks = blocks + context @ self.readout[cells : self.lead - 1]
+        return glue(blocks, self.channels, self.stride)
 
     def windows_at_once(self, itemsize: int) -> int:
         """How many windows a step works on at a time."""
-        return max(1, BLOCK_BYTES // (self.features.hidden * itemsize))
+        return max(1, BLOCK_BYTES // (max(1, self.features.hidden) * itemsize))
 
 
 def make_network(features: Features, readout, stencil: Stencil, orbits: bool) -> Network:
     """A network on windows of a stencil; its units come in whole orbits of the group, or not."""
     parities = None
-    if orbits:
+    if orbits and features.hidden:
         parities = find_parities(features.basis, features.cell_weights(), stencil)
     return Network(features, readout, stencil.extent, stencil.stride, parities)
 

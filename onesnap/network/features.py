@@ -102,7 +102,7 @@ def draw_features(
     gain: float = 1.0,
     position: int = 0,
 ) -> Features:
-    """Draw the random layer as the paper does; `hidden = 0` gives the linear window model.
+    """Draw the random layer as the paper does.
 
     With the shape `(channels, *sides)` of a window, units are local: the weights of each fade away
     from a place in it, and the first `position` values of the context count little but in units of
@@ -111,13 +111,11 @@ def draw_features(
     if activation not in ACTIVATIONS:
         raise ValueError(f"activation: expected one of {sorted(ACTIVATIONS)}, got {activation!r}")
     inputs = cells + context
-    if hidden == 0:
-        return Features(None, np.eye(inputs, inputs + 1), np.eye(inputs + 1)[-1], "linear")
     random = np.random.default_rng(seed)
     bound = 1 / np.sqrt(inputs)
     weights = gain * random.uniform(-bound, bound, (inputs, hidden))
     bias = random.uniform(-bound, bound, hidden)
-    if window is not None:
+    if window is not None and hidden:
         weights[:cells] *= _places(window, hidden, random)
         _set_apart(weights, cells, position)
     return Features(None, weights, bias, activation)

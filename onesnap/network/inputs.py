@@ -15,7 +15,7 @@ from ..data.pairs import Pairs
 from ..grid.boundary import pad, unheld
 from ..grid.potentials import gradients
 from ..grid.scaling import Scaling, range_of, widen
-from ..grid.windows import AnyArray
+from ..grid.windows import AnyArray, window_sides
 from ..symmetry import Group, Stencil
 from .context import Context
 
@@ -67,11 +67,11 @@ class Inputs(eqx.Module):
             (-(-points // by) - 1) * by + block - points
             for points, by, block in zip(space, step, self.stride, strict=True)
         ]
-        inputs = self.scaling.limit(self.scaling.shrink(field))
+        inputs = self.scaling.shrink(field)
         padded = pad(
             inputs, self.extent, self.boundary, more, lambda value: self.scaling.level(value, mean)
         )
-        beside = context.beside(inputs)
+        beside = context.beside(self.scaling.limit(inputs))
         if beside.shape[0]:
             further = pad(beside, self.extent, unheld(self.boundary), more)
             padded = numpy.concatenate([padded, further])
@@ -79,6 +79,22 @@ class Inputs(eqx.Module):
         parameters = context.scaled_parameters
         parameters = numpy.broadcast_to(parameters, (*place.shape[:-1], *parameters.shape))
         return padded, numpy.concatenate([place, parameters], axis=-1)
+
+    def limit(self, padded: Any) -> Any:
+        """What random units see of padded inputs: no state farther out than the margin."""
+        if self.scaling.margin is None:
+            return padded
+        numpy = np if isinstance(padded, np.ndarray) else jnp
+        count = self.channels
+        return numpy.concatenate([self.scaling.limit(padded[:count]), padded[count:]])
+
+    def limit_rows(self, cells: np.ndarray) -> np.ndarray:
+        """The same of windows `(row, cells)`."""
+        if self.scaling.margin is None:
+            return cells
+        state = self.channels * int(np.prod(window_sides(self.extent, self.stride)))
+        limited = self.scaling.limit(cells[:, :state])
+        return limited if state == cells.shape[1] else np.hstack([limited, cells[:, state:]])
 
     def bind(self, parameters=None, fields=None) -> Inputs:
         """The same with other parameters `(P,)` or context fields `(F, *space)`."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import starmap
+from typing import Any
 
 import jax
 import numpy as np
@@ -23,6 +24,8 @@ from ..symmetry.representations import (
 )
 from . import lstsq, native
 from .features import Features
+from .inputs import Inputs
+from .linear import Linear
 from .sampler import Rows
 
 Totals = tuple[lstsq.Moments, ...]  # one for each irreducible representation of the symmetry
@@ -37,6 +40,8 @@ _with_slopes = jax.jit(lambda features, cells, context: features.with_slopes(cel
 
 def evaluate(features: Features, cells: np.ndarray, context: np.ndarray, slopes: bool = True):
     """Features and slopes of rows, in float64; None for slopes that are not wanted."""
+    if not features.hidden:
+        return np.zeros((len(cells), 0)), np.zeros((len(cells), 0)) if slopes else None
     if native.available(features.activation):
         return native.evaluate(features, cells, context, slopes)
     with jax.enable_x64(True):
@@ -46,10 +51,12 @@ def evaluate(features: Features, cells: np.ndarray, context: np.ndarray, slopes:
     return np.asarray(values), np.asarray(steep)
 
 
-def analysed(features: Features, cells, context, group: Group, slopes: bool = True):
+def analysed(
+    features: Features, cells, context, group: Group, slopes: bool = True
+) -> tuple[list[Any], list[Any]]:
     """The same of units in whole orbits, for each representation of their group."""
     sizes = [part.shape[1] for part in irreducible(group)]
-    if native.available(features.activation):
+    if features.hidden and native.available(features.activation):
         values, steep = native.spectra(features, cells, context, slopes, coefficients(group), sizes)
     else:
         plain, sloped = evaluate(features, cells, context, slopes)
@@ -59,33 +66,49 @@ def analysed(features: Features, cells, context, group: Group, slopes: bool = Tr
 
 @dataclass(frozen=True)
 class Layer:
-    """The random layer, with the principal window directions that noise is measured along."""
+    """Random units, a linear part before them, and the directions that noise is measured along."""
 
     features: Features
     variances: np.ndarray
     directions: np.ndarray
     noise_form: str = "floor"
     stencil: Stencil | None = None  # of units in whole orbits, whose readout is equivariant
+    linear: Linear | None = None  # None for random units alone, as in the paper
+    inputs: Inputs | None = None  # whose margin limits what random units see
 
     @property
     def symmetry(self) -> Group | None:
         """The group of units in whole orbits."""
         return None if self.stencil is None else self.stencil.group
 
+    @property
+    def _sizes(self) -> list[int]:
+        """The dimensions of the representations, one for each least-squares problem."""
+        if self.symmetry is None:
+            return [1]
+        return [part.shape[1] for part in irreducible(self.symmetry)]
+
+    @property
+    def _leads(self) -> list[int]:
+        return [0] * len(self._sizes) if self.linear is None else self.linear.leads
+
     def start(self, outputs: int, solver: str = "qr") -> Totals:
         """Moments of no rows at all."""
-        if self.symmetry is None:
-            return (lstsq.init(self.features.hidden, outputs, solver),)
-        units = self.features.hidden // len(self.symmetry)
-        sizes = [part.shape[1] for part in irreducible(self.symmetry)]
-        return tuple(lstsq.init(size * units, size * outputs, solver) for size in sizes)
+        units = self.features.hidden // (len(self.symmetry) if self.symmetry else 1)
+        trivial = None if self.linear is None else self.linear.trivial
+        return tuple(
+            lstsq.init(
+                lead + size * units, size * outputs, solver, size * units + (number == trivial)
+            )
+            for number, (size, lead) in enumerate(zip(self._sizes, self._leads, strict=True))
+        )
 
     def absorb(self, totals: Totals, blocks: Iterable[Rows]) -> Totals:
         """Add rows; with a symmetry, each stands for all its images."""
         # Native code does it at twice the rate of BLAS.
         whiten = native.whiten if native.available() else lstsq.substitute
         for block in blocks:
-            most = max(FEWEST, PART_BYTES // (8 * self.features.hidden))
+            most = max(FEWEST, PART_BYTES // (8 * max(1, self.features.hidden)))
             turns = -(-len(block.cells) // most)
             # Every so many rows: neighbouring ones are alike, and each part is to hold all kinds.
             parts = [Rows(*(column[turn::turns] for column in block)) for turn in range(turns)]
@@ -96,14 +119,35 @@ class Layer:
 
     def _equations(self, cells, context, targets) -> list[lstsq.Equations]:
         """Rows as each of the least-squares problems sees them."""
+        slopes: list[Any]
         closed = self.noise_form != "sampled"  # sampled noise needs no slopes: a third of the work
+        limited = self._limited(cells)
         if self.stencil is None:
-            values, slopes = evaluate(self.features, cells, context, closed)
-            return [lstsq.Equations(values, targets, slopes)]
-        group = self.stencil.group
-        values, slopes = analysed(self.features, cells, context, group, closed)
-        lifted = analyse(lift(targets, self.stencil), group)
+            plain, steep = evaluate(self.features, limited, context, closed)
+            values, slopes, lifted = [plain], [steep], [targets]
+        else:
+            group = self.stencil.group
+            values, slopes = analysed(self.features, limited, context, group, closed)
+            lifted = analyse(lift(targets, self.stencil), group)
+        if self.linear is not None:
+            first = self.linear.rows(cells, context)
+            values = [np.concatenate(both, axis=1) for both in zip(first, values, strict=True)]
+            if closed:  # beside a constant, whose products are their sums
+                steep = slopes[self.linear.trivial]
+                slopes[self.linear.trivial] = np.insert(steep, 0, 1.0, axis=1)
         return list(map(lstsq.Equations, values, lifted, slopes))
+
+    def _limited(self, cells: np.ndarray) -> np.ndarray:
+        return cells if self.inputs is None else self.inputs.limit_rows(cells)
+
+    def values(self, rows: Rows) -> np.ndarray:
+        """What the readout is applied to: the linear part, if there is one, and the random units."""
+        limited = self._limited(rows.cells)
+        hidden, _ = evaluate(self.features, limited, rows.context, slopes=False)
+        if self.linear is None:
+            return hidden
+        constant = np.ones((len(hidden), 1))
+        return np.concatenate([rows.cells, rows.context, constant, hidden], axis=1)
 
     def covariance(self, noise: float) -> np.ndarray | None:
         """Covariance, over the inputs, of the noise that the readout has to tolerate.
@@ -122,36 +166,94 @@ class Layer:
             covariance[:cells, :cells] = (self.directions * missing) @ self.directions.T
         return covariance
 
-    def solve(self, totals: Totals, noise: float) -> np.ndarray:
-        """The readout `(hidden, outputs)`, averaged over that noise."""
-        penalties = self.penalties(totals, noise)
-        return self.combine(list(map(lstsq.solve, totals, penalties)))
+    def solve(self, totals: Totals, noise: float, shrinkage: float | None = None) -> np.ndarray:
+        """The readout, averaged over that noise; with infinite shrinkage the linear window."""
+        problems = self.problems(totals, noise, shrinkage)
+        return self.combine([lstsq.solve(*problem) for problem in problems])
+
+    def problems(
+        self, totals: Totals, noise: float, shrinkage: float | None = None
+    ) -> list[tuple[lstsq.Moments, np.ndarray | None]]:
+        """The least-squares problems, each with what stands for noise and shrinkage in it."""
+        penalties = self.penalties(totals, noise, shrinkage or 0.0)
+        if not np.isinf(shrinkage or 0.0):
+            return list(zip(totals, penalties, strict=True))
+        return [
+            (lstsq.first(moments, lead), None if penalty is None else penalty[:lead, :lead])
+            for moments, penalty, lead in zip(totals, penalties, self._leads, strict=True)
+        ]
 
     def combine(self, readouts: Sequence[np.ndarray]) -> np.ndarray:
-        """One readout from that of each of the least-squares problems."""
-        if self.stencil is None:
-            return readouts[0]
-        # Equivariant but for round-off, which the projection removes.
-        return project(synthesise(readouts, self.stencil.group), self.stencil)
+        """One readout from that of each of the least-squares problems; random units may be absent."""
+        leads = self._leads
+        outputs = readouts[0].shape[1] // self._sizes[0]
+        hidden = np.zeros((self.features.hidden, outputs))
+        rest = [readout[lead:] for readout, lead in zip(readouts, leads, strict=True)]
+        if any(len(part) for part in rest):
+            hidden = rest[0]
+            if self.stencil is not None:
+                # Equivariant but for round-off, which the projection removes.
+                hidden = project(synthesise(rest, self.stencil.group), self.stencil)
+        if self.linear is None:
+            return hidden
+        lead = [readout[:count] for readout, count in zip(readouts, leads, strict=True)]
+        return np.concatenate([self.linear.combine(lead), hidden])
 
     def split(self, values: np.ndarray) -> list[np.ndarray]:
-        """Features as each of the least-squares problems sees them."""
-        return [values] if self.symmetry is None else analyse(values, self.symmetry)
+        """What `values` gives, as each of the least-squares problems sees it."""
+        if self.linear is None:
+            return [values] if self.symmetry is None else analyse(values, self.symmetry)
+        cells, end = len(self.linear.offset), self.linear.size
+        first = self.linear.rows(values[:, :cells], values[:, cells : end - 1])
+        hidden = values[:, end:]
+        rest = [hidden] if self.symmetry is None else analyse(hidden, self.symmetry)
+        return [np.concatenate(both, axis=1) for both in zip(first, rest, strict=True)]
 
-    def penalties(self, totals: Totals, noise: float) -> Sequence[np.ndarray | None]:
-        """What stands for the noise in each of the least-squares problems.
+    def penalties(
+        self, totals: Totals, noise: float, shrinkage: float = 0.0
+    ) -> list[np.ndarray | None]:
+        """What stands for noise and shrinkage in each of the least-squares problems.
 
         Noise ε on the inputs moves the features by act'(·) ∘ (Wᵀ ε), so E|Θᵀ δφ|² = Θᵀ P Θ with
         P = (Wᵀ Σ W) ∘ (SᵀS). No noise is sampled. The other term of this order, curvature times
-        residual, is left out: residuals are small where a forecast is any good.
+        residual, is left out: residuals are small where a forecast is any good. Shrinkage λ adds
+        λ |f|² θ² for what each random column f holds beyond the linear ones.
         """
+        penalties = self._noise_penalties(totals, noise)
+        if not shrinkage or np.isinf(shrinkage):
+            return penalties
+        shrunk = []
+        for moments, penalty, lead in zip(totals, penalties, self._leads, strict=True):
+            extra = np.zeros(moments.hidden)
+            extra[lead:] = shrinkage * lstsq.beyond(moments, lead)
+            shrunk.append(np.diag(extra) if penalty is None else penalty + np.diag(extra))
+        return shrunk
+
+    def _noise_penalties(self, totals: Totals, noise: float) -> list[np.ndarray | None]:
         covariance = self.covariance(noise)
         if covariance is None:
             return [None] * len(totals)
+        linear, slopes = self.linear, [moments.slopes for moments in totals]
+        sums, own = np.zeros(0), list[np.ndarray]()
+        if linear is not None:
+            joint = slopes[linear.trivial]
+            sums, slopes[linear.trivial] = joint[0, 1:], joint[1:, 1:]
+            own = linear.noise(covariance, totals[linear.trivial].rows)
+        if not self.features.hidden:
+            return list(own)
         weights = self.features.cell_weights()
         moved = weights.T @ covariance @ weights
         if self.symmetry is None:
-            return [moved * totals[0].slopes]
-        # Averaged over the group, or round-off in small noise would make the penalty indefinite.
-        slopes = correlation([moments.slopes for moments in totals], self.symmetry)
-        return grams(quotients(moved, self.symmetry) * slopes, self.symmetry)
+            random = [moved * slopes[0]]
+        else:
+            # Averaged over the group, or round-off in small noise would make it indefinite.
+            kappa = quotients(moved, self.symmetry) * correlation(slopes, self.symmetry)
+            random = grams(kappa, self.symmetry)
+            sums = sums / np.sqrt(len(self.symmetry))
+        if linear is None:
+            return list(random)
+        shared = linear.shared_noise(self.features, covariance, sums)
+        return [
+            np.block([[first, both], [both.T, rest]])
+            for first, both, rest in zip(own, shared, random, strict=True)
+        ]

@@ -52,15 +52,15 @@ class Moments:
     hidden: int
     rows: int
     factor: np.ndarray  # (hidden + outputs, hidden + outputs): Gram matrix, or triangular factor
-    slopes: np.ndarray  # (hidden, hidden): sum of act'(·) act'(·)ᵀ
+    slopes: np.ndarray  # sum of act'(·) act'(·)ᵀ, of those columns that have slopes
 
 
-def init(hidden: int, outputs: int, solver: str = "qr") -> Moments:
-    """Moments of no rows at all."""
+def init(hidden: int, outputs: int, solver: str = "qr", slopes: int | None = None) -> Moments:
+    """Moments of no rows at all; slopes have as many columns as features, unless said otherwise."""
     if solver not in SOLVERS:
         raise ValueError(f"solver: expected one of {SOLVERS}, got {solver!r}")
-    size = hidden + outputs
-    return Moments(solver, hidden, 0, np.zeros((size, size)), np.zeros((hidden, hidden)))
+    size, slopes = hidden + outputs, hidden if slopes is None else slopes
+    return Moments(solver, hidden, 0, np.zeros((size, size)), np.zeros((slopes, slopes)))
 
 
 def update(moments: Moments, features, targets, slopes=None) -> Moments:
@@ -154,6 +154,27 @@ def merge(first: Moments, second: Moments) -> Moments:
     return replace(
         first, rows=first.rows + second.rows, factor=factor, slopes=first.slopes + second.slopes
     )
+
+
+def beyond(moments: Moments, lead: int) -> np.ndarray:
+    """Squared lengths of the columns after the first `lead`, of what these do not explain."""
+    factor = moments.factor[: moments.hidden, : moments.hidden]
+    if moments.solver == "qr":
+        return np.sum(factor[lead:, lead:] ** 2, axis=0)
+    explained = np.linalg.lstsq(factor[:lead, :lead], factor[:lead, lead:], rcond=None)[0]
+    own = np.diag(factor)[lead:]
+    return np.maximum(own - np.sum(factor[:lead, lead:] * explained, axis=0), 0.0)
+
+
+def first(moments: Moments, lead: int) -> Moments:
+    """The moments of the first `lead` columns and the targets alone."""
+    kept = np.r_[:lead, moments.hidden : len(moments.factor)]
+    if moments.solver == "qr":
+        factor = np.zeros((len(kept), len(kept)))
+        factor[:lead] = moments.factor[:lead, kept]
+    else:
+        factor = moments.factor[np.ix_(kept, kept)]
+    return replace(moments, hidden=lead, factor=factor)
 
 
 @_one_thread

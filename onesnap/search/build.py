@@ -16,6 +16,7 @@ from ..network.equivariance import images
 from ..network.features import draw_features
 from ..network.inputs import make_inputs
 from ..network.layer import Layer
+from ..network.linear import make_linear
 from ..network.sampler import Sampler, principal
 from ..symmetry.orbits import invariant, symmetrise
 from ..symmetry.parity import adapted
@@ -93,6 +94,6 @@ def make_layer(plan: Plan, sampler: Sampler, pairs: Pairs) -> Layer:
     if plan.equivariant:
         features = images(features, sampler.inputs.scaling, stencil)
         features = features if basis is None else features.reduce(basis)
-    return Layer(
-        features, variances, directions, plan.noise_form, stencil if plan.equivariant else None
-    )
+    orbits = stencil if plan.equivariant else None
+    linear = None if plan.shrinkage is None else make_linear(sampler.inputs, orbits, basis)
+    return Layer(features, variances, directions, plan.noise_form, orbits, linear, sampler.inputs)

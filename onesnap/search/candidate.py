@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..model.plan import Plan
-from ..network.layer import Totals, evaluate
+from ..network.layer import Totals
 from ..network.sampler import join
 from .build import Parts, make_parts
 from .draft import Draft
@@ -117,7 +117,7 @@ def make_candidate(draft: Draft, split: Split) -> Candidate:
     identity = plan.symmetry.elements[0]
     test = join([sampler.cut(pairs, part.pair, part.cells, identity) for part in split.test])
     totals = layer.absorb(layer.start(sampler.inputs.outputs), [rows])
-    values, _ = evaluate(layer.features, test.cells, test.context, slopes=False)
+    values = layer.values(test)
     fall_back = plan.noise_form == "isotropic" and problem.free("noise_form")
     return _solve(draft, Fitted(parts, totals, values, test.targets), noises, fall_back)
 
@@ -125,7 +125,7 @@ def make_candidate(draft: Draft, split: Split) -> Candidate:
 def _solve(
     draft: Draft, fitted: Fitted, noises: tuple[float, ...], fall_back: bool = False
 ) -> Candidate:
-    readout = fitted.parts.layer.solve(fitted.totals, noises[0])
+    readout = fitted.parts.layer.solve(fitted.totals, noises[0], draft.plan.shrinkage)
     error = float(np.sqrt(np.mean((fitted.values @ readout - fitted.targets) ** 2)))
     return Candidate(draft, fitted, noises, readout, error, fall_back)
 

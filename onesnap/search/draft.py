@@ -76,9 +76,9 @@ def make_drafts(probe: Probe) -> list[Draft]:
             _check_group(name, checked, problem, reading)
     # A grid that the stride does not divide is cut into other blocks when it is turned.
     exact = group.is_closed and not any(surplus(pairs.space, stride))
-    equivariant = bool(given["equivariant"] and exact and given["hidden"] != 0)
+    equivariant = bool(given["equivariant"] and exact)
     hidden = int(settle("hidden", lambda: find_hidden(problem, stride, group, equivariant)))
-    if equivariant:  # units come in whole orbits
+    if equivariant and hidden:  # units come in whole orbits
         hidden = max(1, round(hidden / len(group))) * len(group)
     gain = float(settle("gain", lambda: Chosen(1.0, "that of the paper")))
     draft = Draft(
@@ -92,6 +92,7 @@ def make_drafts(probe: Probe) -> list[Draft]:
             noise=POLICY.floors[dimension][0] if problem.free("noise") else float(given["noise"]),
             noise_form="floor" if problem.free("noise_form") else given["noise_form"],
             rank=None if problem.free("rank") else given["rank"],
+            shrinkage=given["shrinkage"] if hidden else np.inf,
             symmetry=group,
             equivariant=equivariant,
             context=reading.position,

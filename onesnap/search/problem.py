@@ -85,6 +85,8 @@ def check_settings(given: Mapping[str, Any]) -> None:
     _expect("gain", gain, gain == "auto" or _number(gain, 0, True), "a number above 0, or 'auto'")
     fine = margin is None or _number(margin, 0)
     _expect("margin", margin, fine, "a number of at least 0, or None")
+    fine = given["shrinkage"] in (None, np.inf) or _number(given["shrinkage"], 0)
+    _expect("shrinkage", given["shrinkage"], fine, "a number of at least 0, or None")
     fine = isinstance(given["potential"], bool | np.bool_) or given["potential"] == "auto"
     _expect("potential", given["potential"], fine, "True, False or 'auto'")
     fine = isinstance(given["equivariant"], bool | np.bool_)

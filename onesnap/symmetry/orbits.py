@@ -78,3 +78,16 @@ def invariant(
     # it holds a part of a multiplet. Any gap separates invariant spaces, the widest most sharply.
     first = 1 + np.argmax(np.diff(values)) if np.ptp(values) > 0.1 else 0
     return directions[:, first:][:, ::-1]
+
+
+def project_linear(
+    readout: Float[np.ndarray, "inputs outputs"], stencil: Stencil
+) -> Float[np.ndarray, "inputs outputs"]:
+    """The equivariant part of a linear readout; inputs after the cells are the same for images."""
+    back, total = answers(readout, stencil), np.zeros_like(readout)
+    source, sign = stencil.on_windows
+    cells = source.shape[1]
+    for g in range(len(source)):
+        total[source[g]] += sign[g][:, None] * back[g][:cells]
+        total[cells:] += back[g][cells:]
+    return total / len(source)

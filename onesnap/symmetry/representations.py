@@ -138,3 +138,55 @@ def grams(kappa: Float[np.ndarray, "elements units units"], group: Group) -> lis
 def _copies(part: np.ndarray) -> float:
     """1, or 2 where a real representation is a complex one and its conjugate."""
     return float(np.mean(np.trace(part, axis1=1, axis2=2) ** 2))
+
+
+@lru_cache
+def linear_columns(stencil: Stencil) -> tuple[Float[np.ndarray, "_ cells _"], ...]:
+    """Linear functions of a window for each ρ: column k of matrix i gives the coefficient F[i, k].
+
+    A cell of the moved window is a function on the group. Those of one cell of each orbit hold all
+    there are, with repetitions where an element leaves the cell in place.
+    """
+    group, (source, sign) = stencil.group, stencil.on_windows
+    size, cells = source.shape
+    first = np.flatnonzero(source.min(axis=0) == np.arange(cells))
+    moved = np.zeros((size, len(first), cells))  # cell `first` of the window moved by a
+    for a in range(size):
+        moved[a, np.arange(len(first)), source[a, first]] = sign[a, first]
+    columns = []
+    for part in irreducible(group):
+        dimension = part.shape[1]
+        weights = np.sqrt(dimension / size) * part  # (a, j, i)
+        matrices = np.einsum("aji,afc->icjf", weights, moved).reshape(dimension, cells, -1)
+        columns.append(_independent(matrices))
+    return tuple(columns)
+
+
+def restricted(
+    columns: Float[np.ndarray, "d cells columns"], basis: Float[np.ndarray, "cells rank"]
+) -> Float[np.ndarray, "d cells kept"]:
+    """Those linear functions that see only what a window has in an invariant span."""
+    return _independent(basis @ (basis.T @ columns))
+
+
+def _independent(matrices: np.ndarray) -> np.ndarray:
+    """Columns that span those of all matrices together, with none to spare."""
+    if not matrices.shape[2]:
+        return matrices
+    values, vectors = np.linalg.eigh(np.einsum("icp,icq->pq", matrices, matrices))
+    kept = values > 1e-9 * max(1.0, values[-1])
+    return matrices @ (vectors[:, kept] / np.sqrt(values[kept]))
+
+
+def synthesise_linear(
+    readouts: Sequence[np.ndarray], columns: Sequence[np.ndarray], group: Group
+) -> Float[np.ndarray, "cells outputs"]:
+    """The linear readout of cells from one `(column, j · output)` for each ρ."""
+    size, total = len(group), 0.0
+    # What is answered of the window as it is: the value of a function at the identity.
+    for part, matrices, readout in zip(irreducible(group), columns, readouts, strict=True):
+        dimension = part.shape[1]
+        split = readout.reshape(len(readout), dimension, readout.shape[1] // dimension)
+        answer = np.einsum("ick,kio->co", matrices, split)
+        total = total + np.sqrt(dimension / size) / _copies(part) * answer
+    return np.asarray(total)

@@ -25,11 +25,13 @@ GAP = 1e-9  # from the limits, from which on a value counts as beyond them
 
 
 def windows_of_a_step(inputs: Inputs, state: np.ndarray):
-    """What the network reads in a step: windows `(*tiles, cells)` and their context."""
+    """What a step reads: windows `(*tiles, cells)`, the same limited at the margin, and context."""
     with jax.enable_x64(True):
         field, mean = inputs.scaling.centre(inputs.cover(jnp.asarray(state)))
         padded, context = inputs.read(field, mean, inputs.stride)
-        return np.asarray(tile(padded, inputs.extent, inputs.stride)), np.asarray(context)
+        sizes = inputs.extent, inputs.stride
+        windows = [np.asarray(tile(seen, *sizes)) for seen in (padded, inputs.limit(padded))]
+        return *windows, np.asarray(context)
 
 
 def assert_rows_are_those_of_a_step(sampler: Sampler, inputs: Inputs, pairs: Pairs):
@@ -44,10 +46,10 @@ def assert_rows_are_those_of_a_step(sampler: Sampler, inputs: Inputs, pairs: Pai
             rows = sampler.cut(pairs, index, at.ravel(), element)
             assert len(rows.cells) == at.size
             bound = inputs.bind(pairs.parameters[index], fields)
-            windows, context = windows_of_a_step(bound, group.act(element, pairs.before[index]))
-            for found, expected in ((rows.cells, windows), (rows.context, context)):
-                expected = expected.reshape(found.shape)
-                np.testing.assert_allclose(found, expected, rtol=0, atol=1e-14)
+            learned = rows.cells, inputs.limit_rows(rows.cells), rows.context
+            step = windows_of_a_step(bound, group.act(element, pairs.before[index]))
+            for row, window in zip(learned, step, strict=True):
+                np.testing.assert_allclose(row, window.reshape(row.shape), rtol=0, atol=1e-14)
 
 
 def clipped(sampler: Sampler, states: np.ndarray) -> float:
@@ -58,9 +60,9 @@ def clipped(sampler: Sampler, states: np.ndarray) -> float:
 
 
 def limits(sampler: Sampler, pairs: Pairs) -> tuple[float, float]:
-    """The least and the largest value in all rows of some pairs."""
-    rows = list(sampler.rows(pairs))
-    return min(r.cells.min() for r in rows), max(r.cells.max() for r in rows)
+    """The least and the largest value that random units see in all rows of some pairs."""
+    seen = [sampler.inputs.limit_rows(rows.cells) for rows in sampler.rows(pairs)]
+    return min(cells.min() for cells in seen), max(cells.max() for cells in seen)
 
 
 def test_a_range_that_is_narrower_than_the_data():
@@ -141,7 +143,7 @@ def test_every_kind_of_input(case, mean):
         at = np.ravel_multi_index(np.meshgrid(range(0, 8, 2), range(0, 8, 2), indexing="ij"), space)
         for index in range(2):
             rows = sampler.cut(pairs, index, at.ravel(), group.elements[0])
-            windows, _ = windows_of_a_step(inputs, pairs.before[index])
+            windows, *_ = windows_of_a_step(inputs, pairs.before[index])
             expected = windows[:4].reshape(rows.cells.shape)
             np.testing.assert_allclose(rows.cells, expected, rtol=0, atol=1e-14)
     else:

@@ -64,8 +64,9 @@ def test_a_rank_keeps_the_leading_directions():
 def test_a_linear_model_stays_linear():
     parts, plan, _ = built(hidden=0)
     assert parts.sampler.inputs.scaling.margin is None
-    assert parts.layer.features.activation == "linear"
-    assert not plan.equivariant
+    assert parts.layer.features.hidden == 0
+    assert parts.layer.linear is not None
+    assert plan.shrinkage == np.inf
     assert built()[0].sampler.inputs.scaling.margin == 0.3
 
 

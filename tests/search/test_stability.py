@@ -12,7 +12,7 @@ from onesnap.grid.scaling import Scaling
 from onesnap.model.stepper import Stepper
 from onesnap.network.assemble import Network
 from onesnap.network.context import Context
-from onesnap.network.features import draw_features
+from onesnap.network.features import Features
 from onesnap.network.inputs import Inputs
 from onesnap.search.stability import UNTRIED, Stability, mirrored, roughness, try_stability
 from onesnap.symmetry import full, trivial
@@ -23,7 +23,7 @@ SMOOTH = (np.sin(3 * GRID)[:, None] * np.cos(2 * GRID))[None]
 
 def linear(kernel) -> Stepper:
     """One step of a convolution with a kernel of nine cells, as a stepper."""
-    features = draw_features(9, 0, 0, "linear", 0)
+    features = Features(None, np.eye(9, 10), np.eye(10)[-1], "linear")
     scaling = Scaling(np.array([-1.0]), np.array([1.0]), "keep")
     # The network reads values in units of the range, and answers in those of the user.
     readout = np.append(2.0 * np.asarray(kernel).ravel(), -np.sum(kernel))[:, None]
