@@ -54,13 +54,13 @@ class Network(eqx.Module):
         are: states of a linear equation may be of any size.
         """
         lead, limited = self.lead, padded if limited is None else limited
-        linear = self._linear(padded, context) if lead else 0.0
         if not self.features.hidden:
-            return linear
+            return self._linear(padded, context)
         random = replace(self, readout=self.readout[lead:])
         fits = padded.dtype in (jnp.float32, jnp.float64)
         quick = fits and native.available(self.features.activation)
-        return (_natively if quick else in_blocks)(random, limited, context) + linear
+        following = (_natively if quick else in_blocks)(random, limited, context)
+        return following + self._linear(padded, context) if lead else following
 
     def _linear(self, padded, context):
         """One convolution with the linear rows of the readout."""

@@ -82,10 +82,10 @@ class Inputs(eqx.Module):
 
     def limit(self, padded: Any) -> Any:
         """What random units see of padded inputs: no state farther out than the margin."""
-        if self.scaling.margin is None:
-            return padded
-        numpy = np if isinstance(padded, np.ndarray) else jnp
         count = self.channels
+        if self.scaling.margin is None or padded.shape[0] == count:
+            return self.scaling.limit(padded)
+        numpy = np if isinstance(padded, np.ndarray) else jnp
         return numpy.concatenate([self.scaling.limit(padded[:count]), padded[count:]])
 
     def limit_rows(self, cells: np.ndarray) -> np.ndarray:
