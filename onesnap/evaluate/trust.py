@@ -12,6 +12,7 @@ import numpy as np
 from ..data import Dataset
 from ..data.arrays import from_array
 from ..data.card import context_of
+from ..data.pairs import Pairs
 from ..data.stream import make_stream
 from ..model.forecaster import Forecaster
 from ..model.rollout import VALID_RSE, advance
@@ -124,7 +125,9 @@ def trust(model: Forecaster, held, learned=None) -> Trust:
     def error(guess: np.ndarray) -> float:
         return float(np.sqrt(np.mean((guess - step.after)[there] ** 2)))
 
-    narrow, wide = (_linear_error(model, learned, held, more) for more in (0, 2))
+    stream = make_stream(learned, learned.numbers(LINEAR_PAIRS))
+    sample = stream.sample(), stream.fill
+    narrow, wide = (_linear_error(model, *sample, held, more) for more in (0, 2))
     valid, compared = _valid(model, held)
     return Trust(
         error=error(step.predicted),
@@ -187,11 +190,11 @@ def _whole(model: Forecaster, states: np.ndarray) -> np.ndarray:
     return np.array([bool(np.isfinite(state).all()) for state in covered], bool)
 
 
-def _linear_error(model: Forecaster, learned: Dataset, held: Dataset, wider: int) -> float | None:
-    """The one-step error of a linear window model, with a larger extent."""
-    stream = make_stream(learned, learned.numbers(LINEAR_PAIRS))
-    inputs = model.stepper_.inputs
-    linear = linear_window(stream.sample(), model.plan_, inputs.boundary, stream.fill, wider)
+def _linear_error(
+    model: Forecaster, pairs: Pairs, fill: np.ndarray | None, held: Dataset, wider: int
+) -> float | None:
+    """The one-step error of a linear window model of some pairs, with a larger extent."""
+    linear = linear_window(pairs, model.plan_, model.stepper_.inputs.boundary, fill, wider)
     if linear is None:
         return None
 
