@@ -29,14 +29,14 @@ from .model.stepper import Stepper, average
 from .network import lstsq
 from .network.layer import Totals
 from .search.build import Parts
-from .search.candidate import Noise
-from .search.folds import spread
+from .search.folds import ordered, spread
 from .search.problem import Problem, check_settings
-from .search.search import Settled, settle
+from .search.search import Noise, Settled, settle
 from .search.stability import UNTRIED, Stability, try_stability
 
 CHECKPOINT_SECONDS = 30.0
-CALIBRATION_PAIRS = 20  # kept to calibrate members on
+CALIBRATION_PAIRS = 20  # kept to calibrate members on, and to start trial forecasts from
+LONGER = 2.0  # times as long has a trial to last to be worth more noise, where none is steady
 
 Progress = Callable[[int, int], object] | None
 
@@ -96,7 +96,7 @@ def prepare(
         warnings.warn(words, stacklevel=3)
     parts = settled.parts
     totals = parts.layer.start(parts.sampler.inputs.outputs, given["solver"])
-    sample = pairs[spread(len(pairs), CALIBRATION_PAIRS)]
+    sample = ordered(pairs)[spread(len(pairs), CALIBRATION_PAIRS)]
     training = Training(given, parts, totals, settled, sample)
     return Fit(settled.plan, card=card, training=training)
 
@@ -181,10 +181,13 @@ def merge(fit: Fit, other: Fit) -> Fit:
 
 
 def solve(fit: Fit) -> Fit:
-    """Solve for the readout; noise that was not given grows until a trial forecast is steady."""
+    """Solve for the readout; noise that was not given grows until trial forecasts are steady."""
     training = _training(fit)
     given, last = training.given, training.last
     assert last is not None
+    if training.settled.readout is not None:  # nothing is learned
+        stepper = training.parts.stepper(training.settled.readout, last)
+        return _done(fit, training.parts, stepper, fit.plan)
     auto = given["noise"] == "auto" and given["noise_form"] != "sampled"
     noises = training.settled.noises
     best, chosen, parts = Stability(-1), noises[0], training.parts
@@ -196,15 +199,16 @@ def solve(fit: Fit) -> Fit:
         candidate = tried.stepper(readout, last)
         stability = UNTRIED
         if auto:
-            stability = try_stability(candidate, last, fit.plan.symmetry, given["dtype"])
-        if stability.lasted > best.lasted:
+            stability = try_stability(candidate, training.sample, fit.plan.symmetry, given["dtype"])
+        if stepper is None or stability.lasted > LONGER * best.lasted:
             best, stepper, chosen, parts = stability, candidate, noise, tried
         if best.steady or not auto:
             break
     else:
         warnings.warn(
-            "no noise kept a trial forecast within the training range: expect it to diverge; "
-            "give more pairs spread over time, a larger extent, or a smaller step",
+            f"no noise kept trial forecasts within the training range: of {best.asked} steps the "
+            f"shortest lasted {best.lasted}, so expect forecasts to diverge after about as many; give "
+            "more pairs spread over time, a larger extent, or a smaller step",
             stacklevel=4,
         )
     reasons = dict(training.settled.plan.reasons)
@@ -212,9 +216,15 @@ def solve(fit: Fit) -> Fit:
         reasons["noise"] = best.reason
     elif chosen != noises[0]:
         form, size = noises[0]
-        reasons["noise"] = f"trials that were fitted to fewer windows needed {size:g} ({form})"
+        reasons["noise"] = f"fits to fewer windows needed {size:g} ({form}), this one more"
     plan = replace(fit.plan, noise_form=chosen.form, noise=chosen.size, reasons=reasons)
-    group = given["averaging"]
+    return _done(fit, parts, stepper, plan)
+
+
+def _done(fit: Fit, parts: Parts, stepper: Stepper | None, plan: Plan) -> Fit:
+    """The fit with a stepper."""
+    training = _training(fit)
+    group = training.given["averaging"]
     return replace(
         fit,
         plan=plan,

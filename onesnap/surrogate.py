@@ -22,7 +22,7 @@ from .model import file
 from .model.plan import Plan
 from .model.rollout import advance, forecast
 from .model.stepper import Stepper, check_starts
-from .search.draft import check_averaging
+from .search.search import check_averaging
 from .symmetry import Group
 
 
@@ -60,6 +60,7 @@ class Surrogate:
       at the edge; one for all axes, one an axis, or a pair for the two ends of an axis.
     - `windows`: how many windows of each pair are used; None for all of them.
     - `dtype`: precision of forecasts; training is always float64.
+    - `effort`: "quick", "normal" or "thorough": how much choosing may cost.
     """
 
     def __init__(
@@ -71,7 +72,7 @@ class Surrogate:
         activation: str = "squareplus",
         weights: str = "local",
         gain: float | str = "auto",
-        shrinkage: float | None = None,
+        shrinkage: float | str | None = "auto",
         noise: float | str = "auto",
         noise_form: str = "auto",
         rank: int | str | None = "auto",
@@ -88,6 +89,7 @@ class Surrogate:
         boundary: Any = "auto",
         seed: int = 0,
         dtype: str = "float64",
+        effort: str = "normal",
     ):
         self.extent, self.stride, self.rank = extent, stride, rank
         self.hidden, self.activation, self.weights, self.gain = hidden, activation, weights, gain
@@ -96,6 +98,7 @@ class Surrogate:
         self.scaling, self.margin, self.mean = scaling, margin, mean
         self.boundary, self.windows, self.solver = boundary, windows, solver
         self.context, self.potential, self.seed, self.dtype = context, potential, seed, dtype
+        self.effort = effort
 
     fit_: Fit
 

@@ -29,10 +29,12 @@ class Plan:
     gain: float = 1.0
     potential: bool = False
     shrinkage: float | None = None  # of what random units add to the linear window; None without it
+    member: str = "window"  # or what learns nothing: "mean", "persistence"
 
     def explain(self) -> list[tuple[str, str, str]]:
         """Rows of (setting, value, reason)."""
         values = {
+            "member": self.member,
             "extent": "×".join(map(str, self.extent)),
             "stride": "×".join(map(str, self.stride)),
             "hidden": str(self.hidden),

@@ -43,6 +43,11 @@ class Inputs(eqx.Module):
         """How many values a block has."""
         return self.channels * int(np.prod(self.stride))
 
+    @property
+    def window_cells(self) -> int:
+        """How many cells of each channel a window has."""
+        return int(np.prod(window_sides(self.extent, self.stride)))
+
     def stencil(self, group: Group) -> Stencil:
         """The windows that are read, as a group moves them."""
         return Stencil(self.extent, self.stride, group, self.context.types(group.fields))
@@ -92,7 +97,7 @@ class Inputs(eqx.Module):
         """The same of windows `(row, cells)`."""
         if self.scaling.margin is None:
             return cells
-        state = self.channels * int(np.prod(window_sides(self.extent, self.stride)))
+        state = self.channels * self.window_cells
         limited = self.scaling.limit(cells[:, :state])
         return limited if state == cells.shape[1] else np.hstack([limited, cells[:, state:]])
 

@@ -92,6 +92,13 @@ class Layer:
     def _leads(self) -> list[int]:
         return [0] * len(self._sizes) if self.linear is None else self.linear.leads
 
+    @property
+    def columns(self) -> int:
+        """Columns of the largest of the least-squares problems, as many windows feed it."""
+        units = self.features.hidden // (len(self.symmetry) if self.symmetry else 1)
+        sizes = zip(self._sizes, self._leads, strict=True)
+        return max(1, *(units + -(-lead // size) for size, lead in sizes))
+
     def start(self, outputs: int, solver: str = "qr") -> Totals:
         """Moments of no rows at all."""
         units = self.features.hidden // (len(self.symmetry) if self.symmetry else 1)
@@ -170,6 +177,17 @@ class Layer:
         """The readout, averaged over that noise; with infinite shrinkage the linear window."""
         problems = self.problems(totals, noise, shrinkage)
         return self.combine([lstsq.solve(*problem) for problem in problems])
+
+    def solve_path(
+        self, totals: Totals, noise: float, shrinkages: Sequence[float]
+    ) -> list[np.ndarray]:
+        """The readouts for several shrinkages."""
+        penalties = self._noise_penalties(totals, noise)
+        paths = [
+            lstsq.solve_path(moments, lead, penalty, shrinkages)
+            for moments, lead, penalty in zip(totals, self._leads, penalties, strict=True)
+        ]
+        return [self.combine(readouts) for readouts in zip(*paths, strict=True)]
 
     def problems(
         self, totals: Totals, noise: float, shrinkage: float | None = None

@@ -193,14 +193,47 @@ def solve(moments: Moments, penalty: np.ndarray | None = None) -> np.ndarray:
             below = _root(penalty)
             below = np.pad(below, ((0, 0), (0, system.shape[1] - hidden)))
             system = _below(moments.factor, below)[:hidden]
-        if _trcon(system[:, :hidden])[0] > cut:
-            return scipy.linalg.solve_triangular(system[:, :hidden], system[:, hidden:])
+        return _shortest(system[:, :hidden], system[:, hidden:])
     # Rank-revealing QR: a singular system gets its shortest solution instead of noise. The factor
     # is triangular, so what was squared in "normal" is cut at round-off, in "qr" nothing is lost.
     readout, *_ = scipy.linalg.lstsq(  # pyright: ignore[reportGeneralTypeIssues]
         system[:, :hidden], system[:, hidden:], cond=cut, lapack_driver="gelsy", check_finite=False
     )
     return readout
+
+
+@_one_thread
+def solve_path(
+    moments: Moments, lead: int, penalty: np.ndarray | None, shrinkages: Sequence[float]
+) -> list[np.ndarray]:
+    """The readouts for several shrinkages of the columns after the first `lead`, by one SVD; "qr"."""
+    hidden, factor = moments.hidden, moments.factor
+    sizes = np.sqrt(beyond(moments, lead))
+    sizes = np.where(sizes > 0, sizes, 1.0)
+    if penalty is not None:
+        factor = _below(factor, np.pad(_root(penalty), ((0, 0), (0, len(factor) - hidden))))
+    first, both, target = np.split(factor[:lead], [lead, hidden], axis=1)
+    rest, remains = np.split(factor[lead:hidden, lead:], [hidden - lead], axis=1)
+    left, values, right = np.linalg.svd(rest / sizes)
+    kept = values > hidden * np.finfo(float).eps * max(values, default=0.0)
+    seen, readouts = left.T @ remains, []
+    for shrinkage in shrinkages:
+        inverse = np.zeros_like(values)
+        if not np.isinf(shrinkage):
+            inverse[kept] = values[kept] / (values[kept] ** 2 + shrinkage)
+        random = right.T @ (inverse[:, None] * seen) / sizes[:, None]
+        readouts.append(np.concatenate([_shortest(first, target - both @ random), random]))
+    return readouts
+
+
+def _shortest(factor: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """The shortest solution for a triangular factor that may be singular."""
+    cut = len(factor) * np.finfo(float).eps
+    if len(factor) and _trcon(factor)[0] > cut:
+        return scipy.linalg.solve_triangular(factor, target)
+    return scipy.linalg.lstsq(  # pyright: ignore[reportGeneralTypeIssues]
+        factor, target, cond=cut, lapack_driver="gelsy", check_finite=False
+    )[0]
 
 
 @_one_thread

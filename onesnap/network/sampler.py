@@ -79,14 +79,10 @@ class Sampler:
                     yield rows
 
     def cut(self, pairs: Pairs, index: int, chosen: np.ndarray, element: Element) -> Rows:
-        """The rows of the windows that start at the flat cells `chosen` of the moved state.
-
-        Left out are blocks that reach beyond an end that is not periodic, for nothing is known
-        there, and windows with a missing value in them.
-        """
+        """The rows of the windows that start at the flat cells `chosen` of the moved state."""
         inputs, scaling = self.inputs, self.inputs.scaling
+        chosen = self.usable(pairs, index, chosen, element)
         space = tuple(pairs.space[axis] for axis in element.axes)
-        chosen = self._complete(pairs, index, self._inside(space, chosen), element)
         at = np.unravel_index(chosen, space)
         state, mean = scaling.centre(pairs.before[index])
         target = pairs.after[index] - (mean if scaling.mean == "remove" else 0.0)
@@ -101,6 +97,15 @@ class Sampler:
         after = pad(self.group.act(element, target), none, inputs.boundary, more)
         seen = every(padded, inputs.extent, inputs.stride)[at]
         return Rows(_flat(seen), context[at], _flat(every(after, none, inputs.stride)[at]))
+
+    def usable(self, pairs: Pairs, index: int, chosen: np.ndarray, element: Element) -> np.ndarray:
+        """Those of the cells whose windows can be learned from.
+
+        Left out are blocks that reach beyond an end that is not periodic, for nothing is known
+        there, and windows with a missing value in them.
+        """
+        space = tuple(pairs.space[axis] for axis in element.axes)
+        return self._complete(pairs, index, self._inside(space, chosen), element)
 
     def _complete(self, pairs: Pairs, index: int, chosen: np.ndarray, element: Element) -> np.ndarray:
         """Those of the windows in which no value is missing."""

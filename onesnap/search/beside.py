@@ -1,53 +1,50 @@
-"""What windows hold beside the state: its mean, potentials, position; by the errors of probes."""
+"""What windows are told beside the state: its mean, position, potentials, coarse surroundings."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
+from ..data.pairs import Pairs
 from ..grid.boundary import both_sides
 from ..grid.potentials import TYPES
+from ..model.plan import Plan
 from ..symmetry import Group
-from .extents import Chosen
-from .policy import POLICY
-from .probe import Probe, Ranked, Reading, rank_extents
+from .extents import rank_extents
+from .folds import make_folds
+from .held_out import Judge
+from .option import Option, weigh
+from .problem import Problem
+from .rule import comparable, in_words
 
 
-class BestReading(NamedTuple):
-    """How windows are read, the reason, and the extents that do best with it."""
-
-    reading: Reading
-    reason: str
-    ranked: list[Ranked]
-
-
-def find_mean(probe: Probe, stride: tuple[int, ...]) -> Chosen:
+def find_mean(judge: Judge, plan: Plan) -> tuple[str, str]:
     """Whether the mean is conserved, or irrelevant and hence removed, or an ordinary quantity."""
-    problem, pairs = probe.problem, probe.problem.pairs
+    problem, pairs = judge.problem, judge.problem.pairs
     if problem.fill is not None:
-        return Chosen("keep", "some cells have no values")
+        return "keep", "some cells have no values"
     ends = [kind for pair in both_sides(problem.boundary, problem.dimension) for kind in pair]
     if not all(isinstance(kind, str) for kind in ends):
-        return Chosen("keep", "a value is held at an edge, which tells levels apart")
+        return "keep", "a value is held at an edge, which tells levels apart"
     space = tuple(range(2, pairs.before.ndim))
-    change = np.abs(pairs.after.mean(axis=space) - pairs.before.mean(axis=space)).max()
-    if change <= POLICY.conserved * pairs.before.std():
-        return Chosen("conserve", f"the mean changes by {change:.1e} a step")
-    extent = tuple(min(2, (n - s) // 2) for n, s in zip(pairs.space, stride, strict=True))
-    sampler = probe.sampler(extent, Reading(stride, "keep"))
-    with_mean, without = probe.fit(sampler).error(), probe.fit(sampler, shifted=True).error()
-    if with_mean > POLICY.telling * probe.change:
-        return Chosen("keep", "no probe is good enough to judge")
-    reason = f"held-out error without the window's mean {without / with_mean:.2g} of that with it"
-    return Chosen("remove" if without <= POLICY.meanless * with_mean else "keep", reason)
+    change = np.abs(pairs.after.mean(axis=space) - pairs.before.mean(axis=space))
+    most = float(np.max(change / np.maximum(pairs.before.std(axis=(0, *space)), 1e-300)))
+    if most <= judge.policy.conserved:
+        return "conserve", f"a step changes the mean by {most:.1e} of the deviation"
+    reach = [min(2, (n - s) // 2) for n, s in zip(pairs.space, plan.stride, strict=True)]
+    plan = replace(plan, extent=tuple(reach))
+    kept, without = weigh(judge, plan), weigh(judge, plan, shifted=True)
+    if kept is None or without is None:
+        return "keep", "too little data to tell"
+    words = f"held-out error {in_words(without.errors)} without the window's mean, "
+    words += f"{in_words(kept.errors)} with it"
+    return ("remove" if comparable(without.errors, kept.errors) else "keep"), words
 
 
-def no_potential(probe: Probe, groups: Iterable[Group]) -> str:
+def no_potential(problem: Problem, groups: Iterable[Group]) -> str:
     """Why there can be no potentials, in words; empty where there can be."""
-    problem = probe.problem
     if problem.fill is not None or problem.pairs.missing is not None:
         return "cells without values have no potential"
     if any("periodic" not in ends for ends in both_sides(problem.boundary, problem.dimension)):
@@ -58,60 +55,49 @@ def no_potential(probe: Probe, groups: Iterable[Group]) -> str:
     return ""
 
 
-def find_potential(probe: Probe, reading: Reading, ranked: list[Ranked]) -> BestReading:
-    """Whether windows of ∇Δ⁻¹u beside those of u help; only tried where these explain too little."""
-    if ranked[0].error < POLICY.local * probe.change:
-        return BestReading(reading, "windows of the state tell what a step does", ranked)
-    extents = [extent for extent, _ in ranked]
-    # A force that depends on the place may hide what potentials tell: they are tried with it too.
-    tried = [(reading.position, probe)] + ([] if any(reading.position) else _placements(probe))
-    seen, ratios = [], []
-    for position, judge in tried:
-        plain = replace(reading, position=())
-        base = ranked if judge is probe else rank_extents(judge, plain, extents)
-        placed = replace(reading, position=position, potential=True)
-        seen.append(rank_extents(judge, placed, extents))
-        ratios.append(seen[-1][0].error / max(base[0].error, 1e-300))
-    reason = f"held-out error with potentials {min(ratios):.2g} of that without"
-    if min(ratios) < POLICY.helps:
-        return BestReading(replace(reading, potential=True), reason, seen[0])
-    return BestReading(reading, reason, ranked)
+def find_beside(judge: Judge, option: Option) -> tuple[Judge, Option]:
+    """Things are told one after the other, as long as one helps by more than a standard error."""
+    told, tried = True, dict[str, list[str]]()
+    while told and np.exp(option.error) > judge.policy.explained:
+        told = False
+        for name, judging, plan in _things(judge, option.plan):
+            base = option if judging is judge else weigh(judging, option.plan)
+            further = rank_extents(judging, plan, max(0, option.plan.extent[0] - 2))
+            if base is None or further is None:
+                continue
+            words = f"held-out error {in_words(further.errors)} with it, {in_words(base.errors)} without"
+            tried.setdefault(name, []).append(words)
+            if further.beats(base):
+                judge, option, told = judging, further.because(name, words), True
+                break
+    for name, words in tried.items():
+        if name not in option.plan.reasons:
+            option = option.because(name, words[-1])
+    for name in ("context", "potential"):
+        if judge.problem.free(name) and name not in option.plan.reasons:
+            option = option.because(name, "windows of the state tell what a step does")
+    return judge, option
 
 
-def _placements(probe: Probe) -> list[tuple[tuple[int, ...], Probe]]:
-    """Positions that may be told, along one axis or all, each with a probe that can judge it.
+def _things(judge: Judge, plan: Plan) -> Iterator[tuple[str, Judge, Plan]]:
+    """What a plan is not told yet, each with a judge that can tell whether it helps."""
+    problem, pairs = judge.problem, judge.problem.pairs
+    given = [problem.given[name] for name in ("symmetry", "averaging")]
+    groups = [group for group in given if isinstance(group, Group)]
+    if problem.free("potential") and not plan.potential and not no_potential(problem, groups):
+        yield "potential", judge, replace(plan, potential=True)
+    turned = any(len(group) > 1 for group in groups)
+    if problem.free("context") and not any(plan.context) and not turned:
+        axes = range(problem.dimension)
+        alone = [tuple(judge.policy.cosines * (a == b) for b in axes) for a in axes]
+        for place in dict.fromkeys([*alone, (judge.policy.cosines,) * len(axes)]):
+            placed = [axis for axis in axes if place[axis]]
+            if len(placed) < len(axes) or _wanders(pairs):
+                there = replace(judge, folds=make_folds(pairs, placed), known={})
+                yield "context", there, replace(plan, context=place)
 
-    Of few pairs only windows that lie at the same place along an axis tell place from state.
-    """
-    axes, few = range(probe.problem.dimension), len(probe.problem.pairs) < POLICY.few_pairs
-    if few and len(axes) == 1:
-        return []
-    alone = [tuple(POLICY.cosines * (a == b) for b in axes) for a in axes]
-    if few:
-        return [(place, probe.along((a + 1) % len(axes))) for a, place in enumerate(alone)]
-    return [(place, probe) for place in dict.fromkeys([*alone, (POLICY.cosines,) * len(axes)])]
 
-
-def find_position(probe: Probe, reading: Reading, ranked: list[Ranked]) -> BestReading:
-    """Whether telling the network where it is helps, along one axis or along all.
-
-    Extents are compared with position anew: without it wide windows do best that guess the place.
-    """
-    placements = _placements(probe)
-    if not placements:
-        reason = f"fewer than {POLICY.few_pairs} pairs cannot tell place from state"
-        return BestReading(reading, reason, ranked)
-    if probe.problem.dimension > 1 and ranked[0].error < POLICY.visible * probe.change:
-        return BestReading(reading, "windows of the state tell what a step does", ranked)
-    extents, ratios = [extent for extent, _ in ranked], []
-    chosen, best = reading, ranked
-    for position, judge in placements:
-        base = ranked if judge is probe else rank_extents(judge, reading, extents)
-        placed = replace(reading, position=position)
-        again = rank_extents(judge, placed, extents)
-        ratios.append(again[0].error / max(base[0].error, 1e-300))
-        if ratios[-1] < POLICY.helps:
-            chosen, best = placed, again
-            break
-    listed = ", ".join(f"{ratio:.2g}" for ratio in ratios)
-    return BestReading(chosen, f"held-out error with position {listed} of that without", best)
+def _wanders(pairs: Pairs) -> bool:
+    """Whether states at a place differ by as much as they vary: else place and state are one."""
+    apart = pairs.after[-1] - pairs.before[0]
+    return bool(np.mean(apart**2) >= np.mean(pairs.before.var(axis=tuple(range(2, apart.ndim + 1)))))

@@ -23,6 +23,8 @@ from ..symmetry.parity import adapted
 from .policy import POLICY
 from .problem import Problem
 
+PRINCIPAL_ROWS = 8_000  # windows, at least, that principal directions are taken from
+
 
 @dataclass(frozen=True)
 class Parts:
@@ -71,7 +73,7 @@ def make_parts(plan: Plan, problem: Problem) -> Parts:
 
 def make_layer(plan: Plan, sampler: Sampler, pairs: Pairs) -> Layer:
     """Draw the random layer, on the leading window directions where a rank is given."""
-    share = max(1, POLICY.trial_rows // (len(pairs) * len(plan.symmetry)))
+    share = max(1, PRINCIPAL_ROWS // (len(pairs) * len(plan.symmetry)))
     few = replace(
         sampler, windows=min(share, sampler.windows or share), share=False, orbits=False, noise=0.0
     )

@@ -1,37 +1,24 @@
 """What is held out: the one home of all rules by which some data judges what the rest has taught.
 
-Whole pairs are held out where there are enough of them, else parts of space. Windows overlap, so
-that a gap, or windows that count as missing, keep what is learned out of what is judged.
+Sequences of pairs are held out where there are enough of them, else parts of space: of states that
+follow each other closely none is unseen. No window that touches a part is learned from where it
+judges, and only the middle of a part judges, because at its ends windows look like those beside it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
-from itertools import pairwise
+import hashlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+from jaxtyping import Int
 
 from ..data.pairs import Pairs
 from .policy import POLICY
 
-SLABS = 8  # parts of space or of the pairs, of which one is held out at a time
-HELD = 4  # pairs held out at a time, at most
-
-
-class Part(NamedTuple):
-    """Windows of a pair, by the flat numbers of the cells that they start at."""
-
-    pair: int
-    cells: np.ndarray
-
-
-class Split(NamedTuple):
-    """The windows that a probe learns from, and those that it is judged by."""
-
-    train: list[Part]
-    test: list[Part]
+FEW = 4  # sequences, below which parts of space are held out
 
 
 class Fold(NamedTuple):
@@ -42,58 +29,120 @@ class Fold(NamedTuple):
     where: np.ndarray
 
 
+@dataclass(frozen=True)
+class Folds:
+    """Which fold each pair belongs to, or along which axis space is cut into slabs."""
+
+    count: int
+    pairs: Int[np.ndarray, " pairs"] | None  # None for slabs
+    space: tuple[int, ...]
+    axis: int = 0
+
+    @property
+    def _cuts(self) -> np.ndarray:
+        return np.linspace(0, self.space[self.axis], self.count + 1).round().astype(int)
+
+    def touched(self, pair: int, cells: np.ndarray, extent, stride) -> Int[np.ndarray, " cells"]:
+        """The folds that the windows at some cells of a pair touch, one bit each."""
+        if self.pairs is not None:
+            return np.full(len(cells), 1 << int(self.pairs[pair]))
+        points = self.space[self.axis]
+        slab = np.repeat(np.arange(self.count), np.diff(self._cuts))
+        reach, block = extent[self.axis], stride[self.axis]
+        seen = np.zeros(points, int)
+        for shift in range(-min(reach, points), min(block + reach, points)):
+            seen |= 1 << np.roll(slab, -shift)
+        return seen[np.unravel_index(cells, self.space)[self.axis]]
+
+    def judging(self, pair: int, stride) -> list[Int[np.ndarray, " cells"]]:
+        """The cells of a pair at which windows judge, for each fold."""
+        everywhere = np.arange(int(np.prod(self.space)))
+        if self.pairs is not None:
+            mine = int(self.pairs[pair])
+            return [everywhere if fold == mine else everywhere[:0] for fold in range(self.count)]
+        start = np.unravel_index(everywhere, self.space)[self.axis]
+        block, chosen = stride[self.axis], []
+        for low, high in zip(self._cuts[:-1], self._cuts[1:], strict=True):
+            gap = max(0, (high - low - block) // 4)
+            chosen.append(everywhere[(start >= low + gap) & (start + block <= max(high - gap, low + block))])
+        return chosen
+
+
 def spread(count: int, most: int) -> np.ndarray:
     """At most `most` of `count` numbers, evenly spread, the first and the last among them."""
     return np.unique(np.linspace(0, count - 1, most).round().astype(int))
 
 
-def split_windows(pairs: Pairs, seed: int, along: int | None = None) -> Split:
-    """Whole pairs are held out, or where there are few, or where asked for, the end of an axis."""
-    everywhere = np.arange(pairs.cells)
-    if len(pairs) >= POLICY.few_pairs and along is None:
-        used = spread(len(pairs), POLICY.probe_pairs)
-        held = used[1::4]
-        learn = {int(i): everywhere for i in np.setdiff1d(used, held)}
-        judge = {int(i): everywhere for i in held}
-    else:
-        axis = along or 0
-        first = np.unravel_index(everywhere, pairs.space)[axis]
-        points = pairs.space[axis]
-        gap = min(24, points // 8)
-        near = np.flatnonzero(first < 0.6 * points)
-        far = np.flatnonzero((first >= 0.6 * points + gap) & (first < points - gap))
-        far = far if len(far) else everywhere
-        used = spread(len(pairs), 8).tolist()
-        learn, judge = dict.fromkeys(used, near), dict.fromkeys(used, far)
-    random = np.random.default_rng(seed)
+def sequences(pairs: Pairs) -> list[list[int]]:
+    """Pairs that follow each other, in an order that knows nothing of how they were given.
 
-    def draw(parts: dict[int, np.ndarray], total: int) -> list[Part]:
-        share = max(1, total // len(parts))
-        return [
-            Part(pair, random.choice(cells, min(share, len(cells)), replace=False))
-            for pair, cells in parts.items()
-        ]
+    Sequences are sorted by how much their first states vary, which units and mirrors do not change.
+    """
+    before, after = (list(map(_digest, states)) for states in (pairs.before, pairs.after))
+    starts = {state: number for number, state in enumerate(before)}
+    following = [starts.get(state) for state in after]
+    first = sorted(set(range(len(pairs))) - set(following))
+    space = tuple(range(1, pairs.before.ndim - 1))
+    found, left = list[list[int]](), set(range(len(pairs)))
+    for start in [*first, *range(len(pairs))]:  # the latter for those that go in a circle
+        sequence, number = [], start
+        while number is not None and number in left:
+            left.remove(number)
+            sequence.append(number)
+            number = following[number]
+        found += [sequence] if sequence else []
 
-    return Split(draw(learn, POLICY.probe_rows), draw(judge, POLICY.judge_rows))
+    def key(sequence: list[int]):
+        state = pairs.before[sequence[0]]
+        variance = np.maximum(state.var(axis=space), np.finfo(float).tiny)
+        return round(float(np.sum(np.log(variance))), 6), before[sequence[0]]
+
+    return sorted(found, key=key)
+
+
+def _digest(state: np.ndarray) -> bytes:
+    return hashlib.sha256(np.ascontiguousarray(state)).digest()
+
+
+def ordered(pairs: Pairs) -> Pairs:
+    """The pairs, sequence after sequence."""
+    return pairs[np.concatenate(sequences(pairs))]
+
+
+def make_folds(pairs: Pairs, placed: Iterable[int] = ()) -> Folds:
+    """Folds for pairs in order; along axes on which place matters space is not cut."""
+    lengths = [len(sequence) for sequence in sequences(pairs)]
+    if len(lengths) >= FEW:
+        count = min(POLICY.folds, len(lengths))
+        of_sequence = np.arange(len(lengths)) % count
+        return Folds(count, np.repeat(of_sequence, lengths), pairs.space)
+    free = [axis for axis in range(len(pairs.space)) if axis not in set(placed)]
+    if not free:  # the best that is left: some pairs one after the other
+        count = min(POLICY.folds, len(pairs))
+        return Folds(count, np.arange(len(pairs)) * count // len(pairs), pairs.space)
+    axis = max(free, key=lambda axis: (pairs.space[axis], _bend(pairs, axis)))
+    count = int(np.clip(pairs.space[axis] // POLICY.slab, 2, POLICY.folds))
+    return Folds(count, None, pairs.space, axis)
+
+
+def _bend(pairs: Pairs, axis: int) -> float:
+    """How much neighbours along an axis differ: tells axes apart, however they are numbered."""
+    return float(np.mean(np.diff(pairs.before, axis=2 + axis) ** 2))
 
 
 def folds(pairs: Pairs) -> Iterator[Fold]:
-    """One fold of whole pairs, or as many as there are slabs of space.
-
-    No window that touches a slab is learned from: its cells count as missing. Only the middle of a
-    slab is judged by, because at its ends windows look like those beside it that were learned.
-    """
-    if len(pairs) >= POLICY.few_pairs:
-        count = min(HELD, max(1, len(pairs) // SLABS))
-        held = np.linspace(0, len(pairs) - 1, count + 2).round().astype(int)[1:-1]
-        rest = np.setdiff1d(np.arange(len(pairs)), held)
-        yield Fold(pairs[rest], pairs[held], np.ones(pairs.space, bool))
-        return
-    cuts = np.linspace(0, pairs.space[0], SLABS + 1).round().astype(int)
-    for start, stop in pairwise(cuts):
-        slab, middle = np.zeros((2, *pairs.space), bool)
-        slab[start:stop] = True
-        middle[start + (stop - start) // 4 : stop - (stop - start) // 4] = True
-        gone = np.broadcast_to(slab, (len(pairs), *slab.shape))
-        gone = gone if pairs.missing is None else pairs.missing | gone
-        yield Fold(replace(pairs, missing=gone), pairs, middle)
+    """Pairs to learn from and to judge by, one fold after the other."""
+    pairs = ordered(pairs)
+    parts = make_folds(pairs)
+    one = (1,) * len(pairs.space)
+    for fold in range(parts.count):
+        if parts.pairs is not None:
+            held = parts.pairs == fold
+            yield Fold(pairs[~held], pairs[held], np.ones(pairs.space, bool))
+            continue
+        touched = parts.touched(0, np.arange(pairs.cells), (0,) * len(one), one) >> fold & 1
+        gone = np.broadcast_to(touched.reshape(pairs.space) > 0, (len(pairs), *pairs.space))
+        where = np.zeros(pairs.cells, bool)
+        where[parts.judging(0, one)[fold]] = True
+        missing = gone if pairs.missing is None else pairs.missing | gone
+        yield Fold(replace(pairs, missing=missing), pairs, where.reshape(pairs.space))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float
 
 from ..data.pairs import Pairs
 from ..grid.scaling import MEANS
@@ -14,6 +16,7 @@ from ..network import lstsq
 from ..network.features import ACTIVATIONS, WEIGHTS
 from ..network.layer import NOISE_FORMS
 from ..symmetry import Group
+from .policy import EFFORTS
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,19 @@ class Problem:
     @property
     def channels(self) -> int:
         return self.pairs.before.shape[1]
+
+    @cached_property
+    def change(self) -> Float[np.ndarray, " C"]:
+        """Root mean square of what a step changes, for each channel; never zero."""
+        pairs = self.pairs
+        gap = pairs.after - pairs.before
+        if pairs.missing is not None:
+            gap = np.where(pairs.missing[:, None], np.nan, gap)
+        axes = (0, *range(2, gap.ndim))
+        change = np.sqrt(np.nanmean(gap**2, axis=axes))
+        # What never changes is measured by its own size, or by one.
+        size = np.sqrt(np.mean(pairs.before**2, axis=axes))
+        return np.where(change > 0, change, np.where(size > 0, size, 1.0))
 
     def free(self, *names: str) -> bool:
         """Whether all these settings are to be chosen."""
@@ -68,6 +84,7 @@ def check_settings(given: Mapping[str, Any]) -> None:
         "mean": ("auto", *MEANS),
         "solver": lstsq.SOLVERS,
         "dtype": ("float32", "float64"),
+        "effort": EFFORTS,
     }
     for name, known in named.items():
         _expect(name, given[name], given[name] in known, f"one of {', '.join(known)}")
@@ -85,8 +102,8 @@ def check_settings(given: Mapping[str, Any]) -> None:
     _expect("gain", gain, gain == "auto" or _number(gain, 0, True), "a number above 0, or 'auto'")
     fine = margin is None or _number(margin, 0)
     _expect("margin", margin, fine, "a number of at least 0, or None")
-    fine = given["shrinkage"] in (None, np.inf) or _number(given["shrinkage"], 0)
-    _expect("shrinkage", given["shrinkage"], fine, "a number of at least 0, or None")
+    fine = given["shrinkage"] in (None, "auto", np.inf) or _number(given["shrinkage"], 0)
+    _expect("shrinkage", given["shrinkage"], fine, "a number of at least 0, 'auto' or None")
     fine = isinstance(given["potential"], bool | np.bool_) or given["potential"] == "auto"
     _expect("potential", given["potential"], fine, "True, False or 'auto'")
     fine = isinstance(given["equivariant"], bool | np.bool_)

@@ -1,6 +1,6 @@
-"""Stability trials: for how long a forecast keeps from doing what no equation would.
+"""The gate: for how long trial forecasts keep from doing what no equation would.
 
-It starts from a training state with a kick to every cell, so that what grows is seen soon. Leaving
+They start from several states, with a kick to every cell, so that what grows is seen soon. Leaving
 the training range proves nothing by itself, for patterns may grow; leaving it while the field gets
 rough at the scale of the grid does, and so does roughness alone if there is much of it.
 """
@@ -10,22 +10,31 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from jaxtyping import Bool, Float
 
 from ..data.pairs import Pairs
 from ..grid.boundary import both_sides
 from ..grid.windows import window_sides
-from ..model.rollout import forecast
+from ..model.rollout import Forecast, forecast
 from ..model.stepper import Stepper
 from ..symmetry import Element, Group
-from .policy import POLICY
+from .folds import spread
+from .policy import POLICY, Policy
+
+EVERY = 10  # steps from one look at a trial forecast to the next
+FEWEST, MOST = 200, 1000  # steps of a trial forecast
+RISING = 1.2  # times the least roughness so far: a field that gets rougher
+FAR = 1.0  # ranges outside the training range, from which on nothing excuses it
+AFTER = 30  # steps for which a forecast that left the range smoothly has to last
 
 
 @dataclass(frozen=True)
 class Stability:
-    """For how many steps a trial forecast lasted, of those asked for."""
+    """For how many steps the shortest of some trial forecasts lasted, of those asked for."""
 
     lasted: int = 0
     asked: int = 0
+    starts: int = 0
 
     @property
     def steady(self) -> bool:
@@ -34,46 +43,73 @@ class Stability:
     @property
     def reason(self) -> str:
         """Why the noise is what it is, in words for a summary."""
+        forecasts = f"{self.starts} trial forecasts of {self.asked} steps"
         if self.steady:
-            return "the least tried with which a trial forecast stays in range"
-        return f"none kept a trial forecast in range; this one {self.lasted} steps"
+            return f"the least with which {forecasts} stay in range"
+        return f"with none did {forecasts} stay in range; with this one {self.lasted} steps"
 
 
 UNTRIED = Stability()
 
 
-def try_stability(stepper: Stepper, pairs: Pairs, group: Group, dtype: str = "float64") -> Stability:
-    """For how many steps a forecast from the last state neither diverges nor wanders off.
+def try_stability(
+    stepper: Stepper, pairs: Pairs, group: Group, dtype: str = "float64", policy: Policy = POLICY
+) -> Stability:
+    """For how many steps forecasts from states of some pairs neither diverge nor wander off.
 
     In the precision of the forecasts to come: round-off of large readouts is a kick at every step.
     """
-    last = pairs.after[-1]
-    start = mirrored(stepper, last, group)
-    steps = int(np.clip(POLICY.trial_cells / start.size, *POLICY.trial_steps)) // 10 * 10
+    whole = pairs.missing is None or not pairs.missing.any()
+    numbers = np.arange(len(pairs)) if whole else np.flatnonzero(_complete(pairs))
+    numbers = numbers if len(numbers) else np.arange(len(pairs))
+    small = mirrored(stepper, pairs.after[0], group).size
+    starts = int(np.clip(policy.trial_cells / (FEWEST * small), 2, policy.starts))
+    numbers = numbers[spread(len(numbers), starts)]
+    steps = int(np.clip(policy.trial_cells / (len(numbers) * small), FEWEST, MOST)) // EVERY * EVERY
     # Without the net of a margin: what would fall into it is not steady.
     scaling = replace(stepper.scaling, margin=None)
     stepper = replace(stepper, inputs=replace(stepper.inputs, scaling=scaling))
-    # Kicked in all directions at once: what grows is seen sooner than from the model's own errors.
     width = (scaling.high - scaling.low).reshape(-1, *(1,) * len(pairs.space))
-    kick = np.random.default_rng(0).normal(0.0, POLICY.kick, start.shape) * width
-    trial = forecast(stepper, (start + kick)[None], steps, every=10, dtype=dtype)[0]
+    lasted = []
+    for number in numbers:
+        # One after the other: the first that fails ends the trial.
+        bound = stepper.bind(pairs.parameters[number], pairs.fields[number])
+        start = mirrored(stepper, pairs.after[number], group)
+        kick = np.random.default_rng(0).normal(0.0, policy.kick, start.shape) * width
+        (trial,) = forecast(bound, (start + kick)[None], steps, every=EVERY, dtype=dtype)
+        lasted.append(_lasted(trial, start, steps, policy, stepper.amplitudes is None))
+        if lasted[-1] < steps:
+            break
+    return Stability(min(lasted), steps, len(numbers))
+
+
+def _complete(pairs: Pairs) -> Bool[np.ndarray, " pairs"]:
+    """Which states have no missing value."""
+    missing = np.zeros((len(pairs), 1), bool) if pairs.missing is None else pairs.missing
+    return ~missing.reshape(len(pairs), -1).any(axis=1)
+
+
+def _lasted(trial: Forecast, start: np.ndarray, steps: int, policy: Policy, free: bool) -> int:
+    """The step at which a trial forecast went wrong, or all of them.
+
+    Where waves are limited, the model is not `free` to get rough.
+    """
     # What fades away is not rough, however little of it there is.
-    least = np.maximum(np.var(last, axis=tuple(range(1, last.ndim))), 1e-300)
-    before, rough = roughness(last[None], least), roughness(trial.states, least)
+    least = np.maximum(np.var(start, axis=tuple(range(1, start.ndim))), 1e-300)
+    before, rough = roughness(start[None], least), roughness(trial.states, least)
     calm = np.maximum(np.minimum.accumulate(rough), before)
-    rising, ragged = (rough > POLICY.rougher * calm)[1:], (rough > POLICY.ragged * rough[0])[1:]
-    spoiled = rising & (trial.excess > POLICY.left_range) | ragged
-    spoiled &= stepper.amplitudes is None  # where waves are limited, so is roughness
-    wandered = np.flatnonzero(spoiled | (trial.excess > POLICY.far))
-    ends = 10 * int(wandered[0] + 1) if len(wandered) else trial.diverged_at
+    rising, ragged = (rough > RISING * calm)[1:], (rough > policy.ragged * rough[0])[1:]
+    spoiled = free & (rising & (trial.excess > policy.left_range) | ragged)
+    wandered = np.flatnonzero(spoiled | (trial.excess > FAR))
+    ends = EVERY * int(wandered[0] + 1) if len(wandered) else trial.diverged_at
     # Patterns that grow leave the range too, but smoothly. No data says what comes after that.
-    left = np.flatnonzero(trial.excess > POLICY.left_range)
-    if ends is None or (len(left) and ends > 10 * (left[0] + 1) + POLICY.lasts_after):
-        return Stability(steps, steps)
-    return Stability(ends, steps)
+    left = np.flatnonzero(trial.excess > policy.left_range)
+    if ends is None or (len(left) and ends > EVERY * (left[0] + 1) + AFTER):
+        return steps
+    return ends
 
 
-def roughness(states: np.ndarray, least=1e-300) -> np.ndarray:
+def roughness(states: np.ndarray, least=1e-300) -> Float[np.ndarray, " times"]:
     """Mean square of second differences over the variance, for each time; of the roughest channel.
 
     A variance below `least`, one number or one a channel, counts as that.
@@ -92,7 +128,8 @@ def mirrored(stepper: Stepper, state: np.ndarray, group: Group) -> np.ndarray:
     inputs, dimension = stepper.inputs, stepper.dimension
     straight, same = tuple(range(dimension)), np.eye(group.channels)
     mirrors = [Element(straight, tuple(a == b for b in straight)) for a in straight]
-    sides = [POLICY.trial_side[dimension] // (2 * step) * step for step in inputs.stride]
+    most = {1: 0, 2: 96, 3: 32}[dimension]  # cells a side
+    sides = [most // (2 * step) * step for step in inputs.stride]
     seen, context = window_sides(inputs.extent, inputs.stride), inputs.context
     fits = [low <= 2 * n < high for low, n, high in zip(seen, sides, state.shape[1:], strict=True)]
     anywhere = not any(context.position) and not context.fields.shape[0] and not context.potential

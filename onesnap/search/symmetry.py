@@ -1,71 +1,127 @@
-"""Which symmetries the data obeys: a model of it stays as good when windows are moved."""
+"""Which symmetries the data obeys: a fit that has to obey them is not worse."""
 
 from __future__ import annotations
 
+import itertools
+from dataclasses import replace
+
+import numpy as np
+
 from ..grid.boundary import respects
+from ..model.plan import Plan
 from ..symmetry import Element, Group, full, trivial
-from .extents import Chosen
-from .policy import POLICY
-from .probe import Probe, Reading
+from .held_out import Judge
+from .option import Option, weigh
+from .problem import Problem
+from .rule import comparable, in_words
+
+MOST_TYPINGS = 8  # ways in which fields may turn, at most; enough for four fields
 
 
-def find_symmetry(probe: Probe, extent: tuple[int, ...], reading: Reading) -> Chosen:
-    """The group of signed permutations under which a model of the data stays as good as it was."""
-    # Of states that follow each other closely none is unseen, but a part of space is.
-    probe, problem = probe.along(0), probe.problem
-    dimension, channels = problem.dimension, problem.channels
-    typings = [("scalar",) * channels]
-    if isinstance(problem.kinds, tuple):
-        typings = [problem.kinds]
-    elif channels == dimension > 1 and not reading.potential:
-        typings.append(("vector",))
-    best = trivial(dimension, typings[0])
+def find_symmetry(judge: Judge, option: Option) -> Option:
+    """The option under the largest group with which it is not worse, by more than an error of it."""
+    problem, plan = judge.problem, option.plan
     if problem.kinds is None:
-        return Chosen(best, "there are fields that turn in unknown ways")
-    reason = "no element but the identity fits the data"
-    for fields in typings:
-        pool = _candidates(probe, extent, reading, fields)
-        fitted = probe.fit(probe.sampler(extent, reading, pool))
-        reference = fitted.error()
-        if reference > POLICY.telling * probe.change:
-            return Chosen(best, "no probe is good enough to judge")
-        ratios = {e: fitted.error(e) / reference for e in pool.elements}
-        group = largest_group([e for e, ratio in ratios.items() if ratio <= POLICY.moved], fields)
-        # Where a model is poor, no element makes it much worse; but one that has to obey a false
-        # symmetry is.
-        if (
-            len(best) < len(group)
-            and probe.fit(fitted.sampler, among=group).error() < POLICY.obeys * reference
-        ):
-            worst = max(ratios[e] for e in group.elements)
-            refused = [ratio for e, ratio in ratios.items() if e not in group.elements]
-            reason = f"held-out error grows at most {worst:.2g} times under its elements" + (
-                f", at least {min(refused):.2g} times under all others" if refused else ""
-            )
-            best = group
-    return Chosen(best, reason)
+        return option.because("symmetry", "there are fields that turn in unknown ways")
+    best, refused = option, list[str]()
+    for fields in typings(problem, plan):
+        pool = candidates(problem, plan, fields)
+        for group in nested(_moved(judge, option, pool), fields):
+            if len(group) <= len(best.plan.symmetry):
+                break
+            obeying = _under(judge, option, group)
+            if obeying is not None and comparable(obeying.errors, option.errors):
+                best = obeying.because("symmetry", _reason(obeying, option))
+                break
+            if obeying is not None:
+                refused.append(f"{in_words(obeying.errors)} with {len(group)} on {', '.join(fields)}")
+    if best is option:
+        words = "; ".join(["no element but the identity fits the data", *refused[:2]])
+        return option.because("symmetry", words)
+    return best
 
 
-def _candidates(probe: Probe, extent, reading: Reading, fields: tuple[str, ...]) -> Group:
+def _reason(obeying: Option, option: Option) -> str:
+    return f"held-out error {in_words(obeying.errors)} with it, {in_words(option.errors)} without"
+
+
+def _under(judge: Judge, option: Option, group: Group) -> Option | None:
+    """The option as one that has to obey a group, with about as many random units."""
+    plan = option.plan
+    # Twice the units for each doubling of the group would cost the same; half of that is enough.
+    orbits = max(1, round(plan.hidden / np.sqrt(len(group)))) if plan.hidden else 0
+    hidden = orbits * len(group) if judge.problem.free("hidden") else plan.hidden
+    if plan.hidden:
+        hidden = max(1, round(hidden / len(group))) * len(group)
+    under = replace(plan, symmetry=group, hidden=hidden, equivariant=group.is_closed)
+    return weigh(judge, under)
+
+
+def typings(problem: Problem, plan: Plan) -> list[tuple[str, ...]]:
+    """Ways in which the fields may turn, those first in which none turns by itself."""
+    dimension, channels = problem.dimension, problem.channels
+    if isinstance(problem.kinds, tuple):
+        return [problem.kinds]
+    if dimension == 1:  # a sign of its own for each channel, relative to the first
+        signs = itertools.product(("scalar", "pseudoscalar"), repeat=channels - 1)
+        return [("scalar", *rest) for rest in itertools.islice(signs, MOST_TYPINGS)]
+    scalars = [("scalar",) * channels]
+    if plan.potential:
+        return scalars
+    vectors = [
+        ("scalar",) * first + ("vector",) + ("scalar",) * (channels - dimension - first)
+        for first in range(channels - dimension + 1)
+    ]
+    return scalars + vectors
+
+
+def candidates(problem: Problem, plan: Plan, fields: tuple[str, ...]) -> Group:
     """All elements that windows and boundary allow."""
-    problem, dimension = probe.problem, probe.problem.dimension
+    dimension = problem.dimension
     pool, straight = full(dimension, fields, negation=True).elements, tuple(range(dimension))
-    if len(set(extent)) + len(set(reading.stride)) > 2:
+    if len(set(plan.extent)) + len(set(plan.stride)) > 2:
         pool = [e for e in pool if e.axes == straight]
     fine = [e for e in pool if respects(e, problem.boundary, fields, problem.fill)]
     return Group(tuple(fine), fields)
 
 
-def largest_group(elements: list[Element], fields: tuple[str, ...]) -> Group:
-    """The largest closed group that two of these elements make; the first is the identity."""
-    whole, best = Group(tuple(elements), fields), Group((elements[0],), fields)
-    if whole.is_closed:
-        return whole
-    for first in elements:
-        for second in elements:
-            members, grown = set(), {elements[0], first, second}
-            while len(grown) > len(members):
-                members, grown = grown, grown | {a.compose(b) for a in grown for b in grown}
-            if len(members) > len(best) and members <= set(elements):
-                best = Group(tuple(e for e in elements if e in members), fields)
-    return best
+def _moved(judge: Judge, option: Option, pool: Group) -> list[Element]:
+    """The elements, those first whose moving of the windows spoils a fit the least."""
+    trial, pairs = option.trial, judge.problem.pairs
+    sampler = replace(trial.parts.sampler, group=pool)
+    readout = trial.readouts(trial.whole, [option.setting])[0]
+    few = np.unique(np.linspace(0, pairs.cells - 1, judge.policy.judges).astype(int))
+    number = len(pairs) // 2
+
+    def spoiled(element: Element) -> float:
+        rows = sampler.cut(pairs, number, few, element)
+        wrong = trial.parts.layer.values(rows) @ readout - rows.targets
+        wrong = wrong.reshape(len(wrong), judge.problem.channels, -1) / trial.change[:, None]
+        return float(np.mean(wrong**2))
+
+    return sorted(pool.elements, key=lambda element: (element != pool.elements[0], spoiled(element)))
+
+
+def nested(elements: list[Element], fields: tuple[str, ...]) -> list[Group]:
+    """The groups that the first two, three, … of the elements generate, the largest first."""
+    groups, members = list[Group](), {elements[0]}
+    for number, element in enumerate(elements[1:], start=2):
+        if element in members:
+            continue
+        members = _generated(elements[:number])
+        groups.insert(0, Group(tuple(e for e in elements if e in members), fields))
+    return groups
+
+
+def _generated(elements: list[Element]) -> set[Element]:
+    members, fresh = {elements[0]}, {elements[0]}
+    while fresh:
+        fresh = {a.compose(b) for a in fresh for b in elements} - members
+        members |= fresh
+    return members
+
+
+def no_group(problem: Problem) -> Group:
+    """Nothing but the identity, on scalars."""
+    return trivial(problem.dimension, ("scalar",) * problem.channels)
+

@@ -1,0 +1,208 @@
+"""Held-out errors of plans: sums are kept for each fold, so that one pass serves every setting.
+
+Leaving a fold out is a merge of the sums of all windows that do not touch it. From what is left the
+readout for any noise and any shrinkage follows, and with it an error on windows not learned from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+
+from ..model.plan import Plan
+from ..network import lstsq
+from ..network.inputs import Inputs
+from ..network.layer import Totals
+from ..network.sampler import Rows, join
+from .build import Parts, make_parts
+from .folds import Folds, spread
+from .policy import Policy
+from .problem import Problem
+from .rule import Errors
+
+LEAST_ERROR = 1e-14  # of what a step changes: below it is round-off
+FEWEST = 8  # windows of a pair: to read a state for fewer would be a waste
+BLOCKS = 4  # of the windows that judge in a fold, whose errors are averaged apart
+FEW = 3  # shrinkages, from which on one decomposition for all is quicker than as many solutions
+FOLD_WORK = 5e8  # folds left out times cubed columns, at most: large trials leave out two
+
+
+class Setting(NamedTuple):
+    """What can be changed without another pass over the windows."""
+
+    noise: float
+    shrinkage: float | None
+
+
+class Held(NamedTuple):
+    """Windows that judge a fit, as its readout sees them, and what they become."""
+
+    values: np.ndarray
+    targets: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """A plan, fitted to some of the windows, and to those of all folds but one."""
+
+    plan: Plan
+    parts: Parts
+    whole: Totals
+    left: dict[int, Totals]  # without a fold
+    held: dict[int, Held]  # of that fold
+    change: Float[np.ndarray, " C"]
+    folds: int
+
+    def errors(self, settings: Sequence[Setting]) -> list[Errors]:
+        """Logarithms of the errors of held-out windows, for each setting."""
+        errors = np.full((len(settings), self.folds, BLOCKS), np.nan)
+        for fold, totals in self.left.items():
+            for number, readout in enumerate(self.readouts(totals, settings)):
+                errors[number, fold] = self._judge(self.held[fold], readout)
+        return list(errors)
+
+    def judge(self, readout: np.ndarray) -> Errors:
+        """The same of one readout, whatever it was made of."""
+        errors = np.full((self.folds, BLOCKS), np.nan)
+        for fold, held in self.held.items():
+            errors[fold] = self._judge(held, readout)
+        return errors
+
+    def readouts(self, totals: Totals, settings: Sequence[Setting]) -> list[np.ndarray]:
+        """The readout for each setting; shrinkages of one noise share a decomposition."""
+        layer, solved = self.parts.layer, dict[Setting, np.ndarray]()
+        for noise in dict.fromkeys(setting.noise for setting in settings):
+            shrinkages = [s.shrinkage for s in settings if s.noise == noise]
+            numbers = [s for s in shrinkages if s is not None]
+            if len(numbers) < FEW:
+                solved |= {Setting(noise, s): layer.solve(totals, noise, s) for s in shrinkages}
+                continue
+            path = layer.solve_path(totals, noise, numbers)
+            solved |= {Setting(noise, s): r for s, r in zip(numbers, path, strict=True)}
+        return [solved[setting] for setting in settings]
+
+    def _judge(self, held: Held, readout: np.ndarray) -> Float[np.ndarray, " blocks"]:
+        """Each channel in units of its own change, so that no unit hides another."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            wrong = (held.values @ readout - held.targets) ** 2
+            wrong = wrong.reshape(len(wrong), len(self.change), -1).mean(axis=2)
+            starts = np.arange(BLOCKS) * len(wrong) // BLOCKS
+            means = np.stack([part.mean(axis=0) for part in np.split(wrong, starts[1:])])
+            ratios = np.sqrt(means) / self.change
+        ratios = np.where(np.isfinite(ratios), ratios, 1e300)
+        return np.log(np.maximum(ratios, LEAST_ERROR)).mean(axis=1)
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Makes trials of plans, none of them twice."""
+
+    problem: Problem
+    folds: Folds
+    policy: Policy
+    known: dict[Any, Trial | None] = field(default_factory=dict)
+
+    def trial(self, plan: Plan, shifted: bool = False) -> Trial | None:
+        """None where a plan cannot be judged: its windows leave nothing to learn from, or to judge."""
+        key = *(getattr(plan, name) for name in plan.__dataclass_fields__ if name != "reasons"), shifted
+        if key not in self.known:
+            self.known[key] = self._trial(plan, shifted)
+        return self.known[key]
+
+    def _trial(self, plan: Plan, shifted: bool) -> Trial | None:
+        parts = make_parts(plan, self.problem)
+        sampler, layer = parts.sampler, parts.layer
+        empty = layer.start(sampler.inputs.outputs)
+        columns = layer.columns
+        groups, tests = self._rows(parts, plan, self.policy.rows * columns)
+        shift = (lambda rows: _shifted(rows, sampler.inputs)) if shifted else (lambda rows: rows)
+        sums = {mask: layer.absorb(empty, [shift(join(rows))]) for mask, rows in groups.items()}
+        judged = np.clip(int(FOLD_WORK / columns**3), 2, self.folds.count)
+        able = [
+            fold
+            for fold, rows in enumerate(tests)
+            if sum(len(part.cells) for part in rows) >= BLOCKS
+            and any(not mask >> fold & 1 for mask in sums)
+        ]
+        if not able:
+            return None
+        able = [able[i] for i in spread(len(able), int(judged))]
+        left = leave_out(sums, able, empty)
+        held = {}
+        for fold in able:
+            rows = shift(join(tests[fold]))
+            held[fold] = Held(layer.values(rows), rows.targets)
+        whole, change = merge_all(empty, sums.values()), self.problem.change
+        left = dict(zip(able, left, strict=True))
+        return Trial(plan, parts, whole, left, held, change, self.folds.count)
+
+    def _rows(
+        self, parts: Parts, plan: Plan, wanted: int
+    ) -> tuple[dict[int, list[Rows]], list[list[Rows]]]:
+        """Windows to learn from, by the folds they touch, and windows that judge, by their fold."""
+        pairs, sampler = self.problem.pairs, parts.sampler
+        identity = plan.symmetry.elements[0]
+        used = spread(len(pairs), max(1, min(len(pairs), wanted // FEWEST)))
+        share = min(pairs.cells, -(-wanted // len(used)))
+        judges = max(1, self.policy.judges * self.folds.count // len(used))
+        if self.folds.pairs is None:
+            judges = max(1, self.policy.judges // len(used))
+        groups, tests = dict[int, list[Rows]](), [list[Rows]() for _ in range(self.folds.count)]
+        for number in used:
+            random = np.random.default_rng([0, number])
+            pair = int(number)
+
+            def draw(cells: np.ndarray, most: int, pair: int = pair, random=random) -> np.ndarray:
+                cells = sampler.usable(pairs, pair, cells, identity)
+                few = random.choice(cells, min(most, len(cells)), replace=False)
+                return np.sort(few)
+
+            cells = draw(np.arange(pairs.cells), share)
+            touched = self.folds.touched(pair, cells, plan.extent, plan.stride)
+            rows = sampler.cut(pairs, pair, cells, identity)
+            for mask in np.unique(touched):
+                part = Rows(*(column[touched == mask] for column in rows))
+                groups.setdefault(int(mask), []).append(part)
+            for fold, there in enumerate(self.folds.judging(pair, plan.stride)):
+                if len(there := draw(there, judges)):
+                    tests[fold].append(sampler.cut(pairs, pair, there, identity))
+        return groups, tests
+
+
+def merge_all(start: Totals, sums) -> Totals:
+    for totals in sums:
+        start = tuple(map(lstsq.merge, start, totals))
+    return start
+
+
+def leave_out(sums: dict[int, Totals], folds: list[int], start: Totals) -> list[Totals]:
+    """For each of the folds, the sums of all windows that do not touch it.
+
+    Halves of the folds share what touches neither: a few merges for each sum instead of one a fold.
+    """
+    bits = sum(1 << fold for fold in folds)
+    start = merge_all(start, (sums[mask] for mask in sums if not mask & bits))
+    if len(folds) == 1:
+        return [start]
+    rest = {mask: totals for mask, totals in sums.items() if mask & bits}
+    middle = len(folds) // 2
+    return [*leave_out(rest, folds[:middle], start), *leave_out(rest, folds[middle:], start)]
+
+
+def _shifted(rows: Rows, inputs: Inputs) -> Rows:
+    """Subtract from each window, and from what it becomes, the mean of each of its channels."""
+    cells, context, targets = rows
+    scaling, count, channels = inputs.scaling, len(cells), inputs.channels
+    # Context fields stand behind the channels of the state and keep their means.
+    inside = inputs.window_cells * channels
+    state = cells[:, :inside].reshape(count, channels, -1)
+    mean = state.mean(axis=2, keepdims=True)
+    width = (scaling.high - scaling.low)[:, None]
+    outputs = targets.reshape(count, channels, -1) - mean * width
+    cells = np.concatenate([(state - mean).reshape(count, -1), cells[:, inside:]], axis=1)
+    return Rows(cells, context, outputs.reshape(targets.shape))
+

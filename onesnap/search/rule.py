@@ -1,0 +1,52 @@
+"""The one rule: the simplest candidate within one standard error of the best.
+
+Errors are logarithms, `(fold, block)`: a row for each fold, NaN where it was not left out, and in it
+a few blocks of held-out windows, the same for all candidates. Compared are differences, in which what
+makes a fold hard for everybody cancels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Float
+
+Errors = Float[np.ndarray, "folds blocks"]
+
+ENOUGH = 4  # folds, from which on their means are compared; of fewer, their blocks
+
+
+def parts(errors: Errors) -> Float[np.ndarray, " parts"]:
+    """What the mean is taken over: folds, or where few were left out, blocks of them."""
+    there = errors[~np.isnan(errors).any(axis=1)]
+    return there.mean(axis=1) if len(there) >= ENOUGH else there.ravel()
+
+
+def mean(errors: Errors) -> float:
+    """The mean logarithm; infinite where nothing was judged."""
+    return float(np.mean(known)) if len(known := parts(errors)) else np.inf
+
+
+def standard_error(errors: Errors) -> float:
+    """Of the mean; of a single part nothing is known."""
+    known = parts(errors)
+    return float(np.std(known, ddof=1) / np.sqrt(len(known))) if len(known) > 1 else 0.0
+
+
+def comparable(candidate: Errors, best: Errors) -> bool:
+    """Whether a candidate is not worse than another by more than a standard error."""
+    gap = candidate - best
+    return mean(gap) <= standard_error(gap)
+
+
+def simplest(candidates: Sequence[Errors]) -> int:
+    """Of candidates in order, the simplest first, the number of the first comparable to the best."""
+    best = min(candidates, key=mean)
+    return next((n for n, errors in enumerate(candidates) if comparable(errors, best)), 0)
+
+
+def in_words(errors: Errors) -> str:
+    """An error over what a step changes, with its standard error."""
+    size = np.exp(mean(errors))
+    return f"{size:.2g} ± {size * standard_error(errors):.1g}"
