@@ -18,8 +18,8 @@ import onesnap as snap
 
 from .edges import PLANES, make_cut_exam
 from .equations import unseen
-from .judging import Exam, judge, make_exam, make_trajectories
-from .output import console, tell
+from .judging import Exam, compare, judge, make_exam, make_trajectories
+from .output import tell, wide
 from .store import Store
 
 COUNT = 5  # pairs
@@ -85,7 +85,7 @@ def summarise(rows: list[dict[str, Any]], base: float | None) -> dict[str, Any]:
     error = float(np.mean([row["error"] for row in rows]))
     return {
         "error": error,
-        "ratio": 1.0 if base is None else error / base,
+        "ratio": 1.0 if base is None else compare(error, base),
         "diverged": sum(row.get("diverged at") is not None for row in rows),
         "failed": sum("failed" in row for row in rows),
     }
@@ -126,5 +126,5 @@ def ablation(
             tell(name, layers - 1, label, show(of_case[label]))
         results[name] = of_case
         table.add_row(name, *(show(of_case.get(label)) for label in VARIANTS))
-    console.print(table)
+    wide.print(table)
     return results

@@ -113,6 +113,13 @@ def judge(exam: Exam, settings: Mapping[str, Any], steps: int = STEPS) -> dict[s
     }
 
 
+def compare(error: float, simple: float) -> float:
+    """How many times the error of a simple model; infinite for what is not finite."""
+    if not np.isfinite(error):
+        return np.inf
+    return error / simple if simple else float(np.inf if error else 1.0)
+
+
 def says_simple(words: list[str]) -> bool:
     """Whether a fit warned that it is not better than a simple model."""
     return any(SIMPLE.search(each) for each in words)

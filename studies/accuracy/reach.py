@@ -19,7 +19,7 @@ from .equations import unseen
 from .equations.draws import peaked, raised
 from .equations.methods import semilinear
 from .equations.plane import shallow_water
-from .judging import Exam, judge
+from .judging import Exam, compare, judge
 from .output import console, tell
 from .store import Store
 
@@ -83,8 +83,8 @@ def reach(
             "mean": errors.mean(),
             "worst": errors.max(),
             "linear": linear["error"],
-            "ratio": errors.mean() / linear["error"],
-            "worst ratio": errors.max() / linear["error"],
+            "ratio": compare(errors.mean(), linear["error"]),
+            "worst ratio": compare(errors.max(), linear["error"]),
         }
         table.add_row(name, *(f"{value:.3g}" for value in results[name].values()))
     console.print(table)

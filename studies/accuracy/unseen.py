@@ -23,8 +23,8 @@ from rich.table import Table
 import onesnap as snap
 
 from .equations import unseen as equations
-from .judging import Exam, judge, make_exam, make_trajectories, says_simple
-from .output import console, tell
+from .judging import Exam, compare, judge, make_exam, make_trajectories, says_simple
+from .output import tell, wide
 from .store import Store
 
 COUNTS = (1, 5, 20)  # of pairs
@@ -71,13 +71,12 @@ def run_case(
 def measure(exam: Exam, layer: int, linear: Mapping[str, Any]) -> dict[str, Any]:
     """The default, and its error over that of the better simple model."""
     row = judge(exam, {"seed": layer})
-    ratio = row["error"] / min(linear["error"], 1.0)
     words = row.get("warnings", [])
     unannounced = row.get("diverged at") is not None and not words
     return {
         **row,
         "linear": linear["error"],
-        "ratio": float(ratio) if np.isfinite(ratio) else np.inf,
+        "ratio": compare(row["error"], min(linear["error"], 1.0)),
         "outside the training range": exam.excess,
         "says it is simple": says_simple(words),
         "diverged unannounced": unannounced,
@@ -111,14 +110,14 @@ def report(rows: Sequence[Mapping[str, Any]]) -> None:
             row.get("failed") or str(row.get("diverged at") or "–"),
             warned(row), f"{row.get('seconds', np.nan):.1f}",
         )  # fmt: skip
-    console.print(table)
+    wide.print(table)
     counts = sorted({row["pairs"] for row in rows})
     columns = {f"{count} pairs": summarise(rows, count) for count in counts}
     columns["all"] = summarise(rows)
     table = Table("counts", *columns)
     for name in columns["all"]:
         table.add_row(name, *(str(column[name]) for column in columns.values()))
-    console.print(table)
+    wide.print(table)
 
 
 def warned(row: Mapping[str, Any]) -> str:

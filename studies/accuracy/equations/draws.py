@@ -22,7 +22,8 @@ def _waves(system: snap.System, key: Array, shortest: float, count: int) -> Arra
     """So many independent fields of zero mean without waves shorter than `shortest`."""
     cutoff = max(1, round(system.length / shortest))
     draw = exponax.ic.RandomTruncatedFourierSeries(system.dimension, cutoff=cutoff)
-    return jnp.concatenate([draw(system.points, key=each) for each in jax.random.split(key, count)])
+    fields = jax.vmap(lambda each: draw(system.points, key=each))(jax.random.split(key, count))
+    return fields[:, 0]
 
 
 def _even(fields: Array) -> Array:

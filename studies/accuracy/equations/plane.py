@@ -226,7 +226,7 @@ REACTIONS = (
         symmetry=full(2, PAIR),
         solver=partial(
             by_exponax, kind=stepper.reaction.GrayScott, feed_rate=0.04, kill_rate=0.06,
-            order=4, substeps=5, dealiasing_fraction=1.0,
+            order=4, substeps=10, dealiasing_fraction=1.0,
         ),
         draw=partial(blobs, shortest=0.12),
         field_names=("u", "v"),
