@@ -16,7 +16,7 @@ from rich.table import Table
 import onesnap as snap
 
 from .equations import unseen
-from .equations.draws import peaked, raised
+from .equations.draws import peaked
 from .equations.methods import semilinear
 from .equations.plane import shallow_water
 from .judging import Exam, compare, judge
@@ -34,7 +34,7 @@ _acoustics = unseen["acoustics-2d"].replace(
 _water = unseen["shallow-water-2d"].replace(
     dt=CELLS,
     solver=partial(semilinear, rate=shallow_water, diffusion=(0.05,) * 3, substeps=48, kept=2 / 3),
-    draw=partial(raised, shortest=32.0, peaks=(0.05, 0.05, 0.05), level=1.0),
+    draw=partial(peaked, shortest=32.0, peaks=(0.05, 0.05, 0.05), levels=(1.0, 0.0, 0.0)),
 )
 PLANES = {
     f"{name}, {side}²": system.replace(points=side, length=float(side))

@@ -225,8 +225,9 @@ def test_choosing_is_timed_beside_a_plain_fit(cheap, monkeypatch, tmp_path, caps
 
 def test_a_plain_fit_with_what_was_chosen_is_the_same_model():
     """Nothing is left to choose, so that both have the same layer and readout."""
-    # Symmetry, gain and noise are left to choose at first.
-    few = {"extent": 2, "stride": 2, "rank": None, "context": 0, "mean": "keep", "potential": False}
+    # Gain, noise and its form are left to choose at first.
+    few = {"extent": 2, "stride": 2, "rank": None, "context": 0, "mean": "keep"}
+    few |= {"potential": False, "symmetry": None}
     pairs = snap.pairs(snap.simulate(TINY.replace(points=32, length=12.5), steps=3))
     model, _, _ = choosing.fit(pairs, {**few, "hidden": 8})
     settings = choosing.chosen_settings(model)
@@ -235,6 +236,7 @@ def test_a_plain_fit_with_what_was_chosen_is_the_same_model():
     np.testing.assert_allclose(plain.predict(pairs[0]), model.predict(pairs[0]), atol=1e-9)
 
 
+@pytest.mark.slow
 def test_a_plane_that_repeats_itself_goes_on_repeating_itself():
     states = choosing.repeating_states(24)
     assert states.shape == (21, 2, 24, 24)

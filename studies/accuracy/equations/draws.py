@@ -7,10 +7,12 @@ stay about within what training saw, and nothing but the rule that was learned i
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import exponax
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array
 
 import onesnap as snap
@@ -18,28 +20,43 @@ import onesnap as snap
 TRIES = 8
 
 
-def _waves(system: snap.System, key: Array, shortest: float, count: int) -> Array:
+def _waves(system: snap.System, key: Array, shortest: float, count: int) -> np.ndarray:
     """So many independent fields of zero mean without waves shorter than `shortest`."""
     cutoff = max(1, round(system.length / shortest))
-    draw = exponax.ic.RandomTruncatedFourierSeries(system.dimension, cutoff=cutoff)
-    fields = jax.vmap(lambda each: draw(system.points, key=each))(jax.random.split(key, count))
-    return fields[:, 0]
+    return np.asarray(_series(key, system.dimension, system.points, cutoff, count))
 
 
-def _even(fields: Array) -> Array:
+@partial(jax.jit, static_argnames=("dimension", "points", "cutoff", "count"))
+def _series(key: Array, dimension: int, points: int, cutoff: int, count: int) -> Array:
+    """Compiled as one: piece by piece it would take seconds for the first state of a grid."""
+    draw = exponax.ic.RandomTruncatedFourierSeries(dimension, cutoff=cutoff)
+    return jax.vmap(lambda each: draw(points, key=each)[0])(jax.random.split(key, count))
+
+
+def _column(values: Sequence[float], like: np.ndarray) -> np.ndarray:
+    """One value a field."""
+    return np.reshape(values, (-1,) + (1,) * (like.ndim - 1))
+
+
+def _even(fields: np.ndarray) -> np.ndarray:
     """That one of several fields whose extremes are most alike, in units of its range."""
     space = tuple(range(1, fields.ndim))
     low, high = fields.min(axis=space), fields.max(axis=space)
-    return fields[jnp.argmin(jnp.abs(low + high) / (high - low))]
+    return fields[np.argmin(np.abs(low + high) / (high - low))]
 
 
-def peaked(system: snap.System, key: Array, shortest: float, peaks: Sequence[float]) -> Array:
-    """Fields of zero mean that reach from about −peak to peak, the best of so many draws each."""
+def peaked(
+    system: snap.System,
+    key: Array,
+    shortest: float,
+    peaks: Sequence[float],
+    levels: Sequence[float] = (0.0,),
+) -> Array:
+    """Fields that reach from about −peak to peak around a mean of `level`, the best of some draws."""
     draws = _waves(system, key, shortest, TRIES * len(peaks))
-    fields = jnp.stack([_even(each) for each in jnp.split(draws, len(peaks))])
-    space = tuple(range(1, fields.ndim))
-    sizes = jnp.reshape(jnp.asarray(peaks, fields.dtype), (-1,) + (1,) * len(space))
-    return fields * sizes / jnp.max(jnp.abs(fields), axis=space, keepdims=True)
+    fields = np.stack([_even(each) for each in np.split(draws, len(peaks))])
+    sizes = np.abs(fields).max(axis=tuple(range(1, fields.ndim)), keepdims=True)
+    return jnp.asarray(_column(levels, fields) + _column(peaks, fields) * fields / sizes)
 
 
 def spanning(
@@ -47,25 +64,14 @@ def spanning(
 ) -> Array:
     """Fields that reach from `low` to `high` each."""
     fields = _waves(system, key, shortest, len(ranges))
+    low, high = (_column(ends, fields) for ends in zip(*ranges, strict=True))
     space = tuple(range(1, fields.ndim))
-    low, high = (
-        jnp.reshape(jnp.asarray(ends, fields.dtype), (-1,) + (1,) * len(space))
-        for ends in zip(*ranges, strict=True)
-    )
     least, most = fields.min(axis=space, keepdims=True), fields.max(axis=space, keepdims=True)
-    return low + (high - low) * (fields - least) / (most - least)
-
-
-def raised(
-    system: snap.System, key: Array, shortest: float, peaks: Sequence[float], level: float
-) -> Array:
-    """As `peaked`, with the first field around `level`: a depth, a density."""
-    fields = peaked(system, key, shortest, peaks)
-    return fields.at[0].add(level)
+    return jnp.asarray(low + (high - low) * (fields - least) / (most - least))
 
 
 def blobs(system: snap.System, key: Array, shortest: float) -> Array:
     """(u, v) = (1, 0) with islands of (½, ¼): what Gray-Scott patterns grow from."""
-    (field,) = spanning(system, key, shortest, ((0.0, 1.0),))
-    islands = jax.nn.sigmoid(20 * (field - 0.65))
-    return jnp.stack([1 - 0.5 * islands, 0.25 * islands])
+    (field,) = np.asarray(spanning(system, key, shortest, ((0.0, 1.0),)))
+    islands = 1 / (1 + np.exp(-20 * (field - 0.65)))
+    return jnp.asarray(np.stack([1 - 0.5 * islands, 0.25 * islands]))

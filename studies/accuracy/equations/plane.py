@@ -10,7 +10,7 @@ from exponax import stepper
 import onesnap as snap
 from onesnap.symmetry import full, trivial
 
-from .draws import blobs, peaked, raised, spanning
+from .draws import blobs, peaked, spanning
 from .line import PAIR, fitzhugh_nagumo
 from .methods import Fields, by_exponax, linear, semilinear
 
@@ -159,7 +159,7 @@ FLOWS = (
         mean="free",
         symmetry=full(2, FLUID),
         solver=partial(semilinear, rate=shallow_water, diffusion=(0.1,) * 3, substeps=4, kept=2 / 3),
-        draw=partial(raised, shortest=10.0, peaks=(0.2, 0.2, 0.2), level=1.0),
+        draw=partial(peaked, shortest=10.0, peaks=(0.2, 0.2, 0.2), levels=(1.0, 0.0, 0.0)),
         field_names=("h", "v"),
     ),
     snap.System(
@@ -179,7 +179,7 @@ FLOWS = (
             substeps=4,
             kept=2 / 3,
         ),
-        draw=partial(raised, shortest=10.0, peaks=(0.2, 0.3, 0.3, 1.0), level=1.0),
+        draw=partial(peaked, shortest=10.0, peaks=(0.2, 0.3, 0.3, 1.0), levels=(1.0, 0.0, 0.0, 0.0)),
         field_names=("h", "v", "c"),
     ),
 )
