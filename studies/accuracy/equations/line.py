@@ -209,7 +209,7 @@ EQUATIONS = (
         mean="free",
         symmetry=full(1, 2 * PAIR, negation=True),
         solver=partial(semilinear, rate=schroedinger, diffusion=(0.0,) * 4, substeps=24),
-        draw=partial(peaked, shortest=8.0, peaks=(0.5,) * 4),
+        draw=partial(peaked, shortest=8.0, peaks=(0.35,) * 4),
         field_names=("Re ψ", "Im ψ", "Re φ", "Im φ"),
     ),
     snap.System(
