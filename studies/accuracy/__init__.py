@@ -1,6 +1,8 @@
 """How good forecasts are, and what files and processes survive; one program a question.
 
-    accuracy      valid times and errors, in `lines`, `planes`, `catalogue`; long runs, in `climate`
+    accuracy      valid times and errors, in `lines`, `planes`, `catalogue`; long runs, in `climate`;
+                  and exams: `unseen`, `edges`, `reach`, `choosing`, `trajectories`, `ablation`
+    unseen        equations outside the catalogue, which are in `equations`; alone, or some of them
     calibration   whether bands hold what they promise
     paper         the goals of `onesnap reproduce`, met or not, on our data and on the paper's
     pictures      pictures of the documentation: growth of waves, valid time against windows
@@ -10,5 +12,6 @@
     kills         fits and forecasts that are killed at random moments
 
 Each runs by `python -m studies.accuracy.NAME`. `reference` finds the data of the paper's own
-solver, `output` is where tables and news go.
+solver, `output` is where tables and news go; `judging` is what exams share, `store` keeps their
+cases.
 """

@@ -5,6 +5,8 @@ from pathlib import Path
 from rich.console import Console
 
 console, news = Console(), Console(stderr=True)
+# For tables of many columns, which a file would get cut to 80 characters.
+wide = console if console.is_terminal else Console(width=160)
 REPOSITORY = Path(__file__).parents[2]
 IMAGES = REPOSITORY / "docs" / "images"
 
