@@ -29,6 +29,7 @@ from .model.stepper import Stepper, average
 from .network import lstsq
 from .network.layer import Totals
 from .search.build import Parts
+from .search.checks import bad_pairs, torn_axes
 from .search.folds import ordered, spread
 from .search.problem import Problem, check_settings
 from .search.search import Noise, Settled, settle
@@ -81,15 +82,20 @@ class Fit:
 def prepare(
     given: Mapping[str, Any],
     pairs: Pairs,
-    boundary: Any = "periodic",
+    boundary: Any = None,
     kinds: Any = "auto",
     fill: np.ndarray | None = None,
     card: dict[str, Any] | None = None,
 ) -> Fit:
-    """Choose the settings and draw the random layer, without learning yet."""
+    """Choose the settings and draw the random layer, without learning yet.
+
+    A `boundary` of None is not known, and looked for in the data.
+    """
     check_settings(given)
     if not (isinstance(given["boundary"], str) and given["boundary"] == "auto"):
         boundary = given["boundary"]
+    elif boundary is None:
+        boundary = _find_boundary(pairs)
     sides = both_sides(boundary, len(pairs.space))
     settled = settle(Problem(given, pairs, sides, kinds, fill))
     for words in settled.warnings:
@@ -99,6 +105,30 @@ def prepare(
     sample = ordered(pairs)[spread(len(pairs), CALIBRATION_PAIRS)]
     training = Training(given, parts, totals, settled, sample)
     return Fit(settled.plan, card=card, training=training)
+
+
+def _find_boundary(pairs: Pairs) -> tuple[str, ...]:
+    """Periodic, but for axes whose ends are no neighbours."""
+    torn = torn_axes(pairs)
+    if torn:
+        warnings.warn(
+            f"boundary: the two ends of axis {' and '.join(map(str, torn))} differ by more than "
+            "neighbouring cells do, so that they are taken as open; give boundary='periodic', 'wall' or "
+            "a value that is held there if that is wrong",
+            stacklevel=4,
+        )
+    return tuple("open" if axis in torn else "periodic" for axis in range(len(pairs.space)))
+
+
+def without_bad(pairs: Pairs) -> Pairs:
+    """The pairs that can be learned from; others are named in a warning."""
+    bad = bad_pairs(pairs)
+    if not bad:
+        return pairs
+    listed = "; ".join(f"{number}: {why}" for number, why in list(bad.items())[:10])
+    more = f" and {len(bad) - 10} more" if len(bad) > 10 else ""
+    warnings.warn(f"left out {len(bad)} of {len(pairs)} pairs ({listed}{more})", stacklevel=3)
+    return pairs[[number for number in range(len(pairs)) if number not in bad]]
 
 
 def check_batch(fit: Fit, pairs: Pairs) -> None:

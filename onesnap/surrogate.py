@@ -184,11 +184,12 @@ class Surrogate:
             data = as_dataset(before)
             stream = make_stream(data, data.numbers(count))
             sample = stream.sample()
-            known = data.boundary, data.kinds, stream.fill, card(data)
+            assumed = any(note.startswith("boundary") for note in data.notes)
+            known = None if assumed else data.boundary, data.kinds, stream.fill, card(data)
             prepared = fitting.prepare(given, sample, *known)
             self.fit_ = fitting.learn_stream(prepared, stream, sample, checkpoint, progress)
         else:
-            pairs = make_pairs(before, after, parameters, fields)
+            pairs = fitting.without_bad(make_pairs(before, after, parameters, fields))
             self.fit_ = fitting.learn(fitting.prepare(given, pairs), pairs, progress)
         return self
 

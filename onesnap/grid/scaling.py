@@ -62,6 +62,14 @@ class Scaling(eqx.Module):
         """Values in units of the range, none farther outside than the margin."""
         return shrunk if self.margin is None else shrunk.clip(-self.margin, 1 + self.margin)
 
+    def excess(self, state):
+        """What a state has beyond the margin, in its own units."""
+        if self.margin is None:
+            return 0.0 * state
+        shrunk = self.shrink(state)
+        _, width = self._columns(state.ndim)
+        return (shrunk - self.limit(shrunk)) * width
+
     def level(self, value: float, mean):
         """A value that is held at a boundary as the network sees it, `(C, 1, …)`."""
         held = value - mean if self.mean == "remove" else 0.0 * mean + value

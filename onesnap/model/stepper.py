@@ -57,6 +57,10 @@ class Stepper(eqx.Module):
         padded, context = inputs.read(field, mean, inputs.stride)
         following = self.network(padded, context, inputs.limit(padded))
         following = following[(slice(None), *(slice(points) for points in state.shape[1:]))]
+        if self.network.lead and self.network.features.hidden:
+            # What lies beyond the margin was never seen: nothing is said to happen to it, so that
+            # it is neither lost at once, as by persistence it would not be, nor amplified.
+            following = following + self.scaling.excess(field)
         if self.amplitudes is not None:
             following = limit_spectrum(following, self.amplitudes)
         return inputs.cover(self.scaling.restore(following, mean))

@@ -50,8 +50,8 @@ class Network(eqx.Module):
     ):
         """The field `(channel, *space)` from padded inputs, and the context of the tiles.
 
-        Random units see inputs that are `limited` at the margin. The linear part sees them as they
-        are: states of a linear equation may be of any size.
+        Random units see inputs that are `limited` at the margin, and so does a linear part beside
+        them. Alone it sees them as they are: states of a linear equation may be of any size.
         """
         lead, limited = self.lead, padded if limited is None else limited
         if not self.features.hidden:
@@ -60,7 +60,7 @@ class Network(eqx.Module):
         fits = padded.dtype in (jnp.float32, jnp.float64)
         quick = fits and native.available(self.features.activation)
         following = (_natively if quick else in_blocks)(random, limited, context)
-        return following + self._linear(padded, context) if lead else following
+        return following + self._linear(limited, context) if lead else following
 
     def _linear(self, padded, context):
         """One convolution with the linear rows of the readout."""

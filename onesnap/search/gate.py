@@ -1,7 +1,8 @@
 """The gate: of some options, the least error with which trial forecasts stay in range.
 
 One-step errors say little about stability: a readout that amplifies directions which the data
-never visits predicts every held-out window well, and blows up when it is fed its own output.
+never visits predicts every held-out window well, and blows up when it is fed its own output. Noise
+that the readout has to tolerate damps them, and costs accuracy: the least that is steady is taken.
 """
 
 from __future__ import annotations
@@ -30,23 +31,37 @@ def larger_noises(judge: Judge, noise: float) -> list[float]:
 
 
 def pass_gate(judge: Judge, contenders: Sequence[Option]) -> Passed:
-    """The least error first; an option that fails goes back with more noise."""
-    if not judge.problem.free("noise") or contenders[0].plan.noise_form == "sampled":
-        return Passed(min(contenders, key=lambda option: option.error), UNTRIED)
-    waiting, trials = list(contenders), list[Passed]()
-    while waiting:
-        option = min(waiting, key=lambda option: option.error)
-        waiting.remove(option)
-        # What survives by flattening everything is no forecast.
-        if trials and option.error >= max(0.0, trials[0].option.error):
-            break
-        trials.append(Passed(option, _try(judge, option)))
-        if trials[-1].stability.steady:
-            return trials[-1]
-        waiting += [option.with_noise(size) for size in larger_noises(judge, option.setting.noise)[:1]]
+    """The steady option of least error; of none that is steady, one that lasts comparably long."""
+    ranked = sorted(contenders, key=lambda option: option.error)
+    if not judge.problem.free("noise") or ranked[0].plan.noise_form == "sampled":
+        return Passed(ranked[0], UNTRIED)
+    trials, steady = list[Passed](), list[Passed]()
+    for option in ranked:
+        # What survives by flattening everything, at an error of persistence, is no forecast.
+        bound = min([max(0.0, ranked[0].error + 1e-9), *(p.option.error for p in steady)])
+        if option.error < bound:
+            trials += _least_noise(judge, option, bound)
+            steady = [trial for trial in trials if trial.stability.steady]
+    if steady:
+        return min(steady, key=lambda trial: trial.option.error)
     longest = max(trial.stability.lasted for trial in trials)
     lasting = [t for t in trials if t.stability.lasted >= COMPARABLY * longest]
     return min(lasting, key=lambda trial: trial.option.error)
+
+
+def _least_noise(judge: Judge, option: Option, bound: float) -> list[Passed]:
+    """Trials of the least noise, and by bisection of larger ones until the least steady is found."""
+    ladder = [option.setting.noise, *larger_noises(judge, option.setting.noise)]
+    trials, low, high, number = list[Passed](), 0, len(ladder), 0
+    while low < high:
+        tried = option if number == 0 else option.with_noise(ladder[number])
+        if tried.error >= bound:
+            high = number
+        else:
+            trials.append(Passed(tried, _try(judge, tried)))
+            low, high = (low, number) if trials[-1].stability.steady else (number + 1, high)
+        number = (low + high) // 2
+    return trials
 
 
 def _try(judge: Judge, option: Option) -> Stability:

@@ -9,15 +9,15 @@ from onesnap.data.pairs import Pairs, make_pairs
 from onesnap.grid.scaling import Scaling
 from onesnap.network.inputs import make_inputs
 from onesnap.network.sampler import Sampler, join
-from onesnap.search.folds import HELD, SLABS, folds, split_windows, spread
+from onesnap.search.folds import FEW, folds, make_folds, ordered, sequences, spread
 from onesnap.search.policy import POLICY
 from onesnap.symmetry import trivial
 
 
 def numbered(count: int, *space: int) -> Pairs:
-    """Pairs in which every cell has a value of its own."""
+    """Pairs in which every cell has a value of its own; none follows another."""
     states = np.arange(count * np.prod(space), dtype=float).reshape(count, 1, *space)
-    return make_pairs(states, states)
+    return make_pairs(states, states + 0.5)
 
 
 @given(st.integers(1, 200), st.integers(1, 30))
@@ -29,61 +29,69 @@ def test_numbers_are_spread_from_the_first_to_the_last(count, most):
     assert len(found) == 1 or np.diff(found).max() - np.diff(found).min() <= 1
 
 
-def places(parts) -> set[tuple[int, int]]:
-    return {(part.pair, int(cell)) for part in parts for cell in part.cells}
+def runs(lengths, seed=0) -> Pairs:
+    """Pairs of some trajectories, in a random order."""
+    before, after = [], []
+    for number, length in enumerate(lengths):
+        states = (1 + number) * smooth(number, (length + 1, 1, 16))
+        before += list(states[:-1])
+        after += list(states[1:])
+    order = np.random.default_rng(seed).permutation(len(before))
+    return make_pairs(np.stack(before)[order], np.stack(after)[order])
 
 
-@given(st.integers(POLICY.few_pairs, 40))
-def test_a_split_holds_out_whole_pairs(count):
-    split = split_windows(numbered(count, 8), seed=0)
-    learned, judged = ({pair for pair, _ in places(side)} for side in split)
-    assert learned
-    assert judged
-    assert not learned & judged
-    assert len(learned | judged) == min(count, POLICY.probe_pairs)
+@given(st.lists(st.integers(1, 6), min_size=1, max_size=6))
+def test_pairs_that_follow_each_other_are_found_in_any_order(lengths):
+    pairs = runs(lengths)
+    found = sequences(pairs)
+    assert sorted(map(len, found)) == sorted(lengths)
+    for sequence in found:
+        for first, second in zip(sequence[:-1], sequence[1:], strict=True):
+            np.testing.assert_array_equal(pairs.after[first], pairs.before[second])
 
 
-@given(st.integers(1, POLICY.few_pairs - 1), st.integers(16, 400))
-def test_a_split_of_few_pairs_keeps_parts_of_space_apart(count, points):
-    split = split_windows(numbered(count, points), seed=0)
-    learned, judged = ({cell for _, cell in places(side)} for side in split)
-    gap = min(24, points // 8)
-    assert min(judged) - max(learned) >= gap
-    # Round the end of the axis a window of what is judged would reach the first cells.
-    assert points + min(learned) - max(judged) > gap
-    assert {pair for pair, _ in places(split.train)} == set(range(count))
+def test_the_order_knows_nothing_of_how_pairs_were_given_nor_of_units_and_mirrors():
+    first, second = ordered(runs([3, 1, 4], seed=1)), ordered(runs([3, 1, 4], seed=2))
+    np.testing.assert_array_equal(first.before, second.before)
+    given = runs([3, 1, 4])
+    moved = make_pairs(-3.7 * given.before[..., ::-1], -3.7 * given.after[..., ::-1])
+    np.testing.assert_allclose(ordered(moved).before, -3.7 * first.before[..., ::-1])
 
 
-def test_a_split_is_bounded_and_drawn_without_replacement():
-    split = split_windows(numbered(30, 64, 64), seed=0)
-    for side, most in ((split.train, POLICY.probe_rows), (split.test, POLICY.judge_rows)):
-        assert sum(len(part.cells) for part in side) <= most
-        assert all(len(set(part.cells)) == len(part.cells) for part in side)
-    again, other = (split_windows(numbered(30, 64, 64), seed=seed) for seed in (0, 1))
-    np.testing.assert_array_equal(split.train[0].cells, again.train[0].cells)
-    assert not np.array_equal(split.train[0].cells, other.train[0].cells)
+def test_states_in_a_circle_are_one_sequence():
+    states = smooth(0, (4, 1, 16))
+    assert list(map(len, sequences(make_pairs(states, np.roll(states, -1, axis=0))))) == [4]
 
 
-@pytest.mark.parametrize("count", [4, 8, 16, 100])
-def test_whole_pairs_are_held_out_where_there_are_enough(count):
-    (fold,) = folds(numbered(count, 8))
-    assert len(fold.learn) + len(fold.judge) == count
-    assert 1 <= len(fold.judge) <= HELD
-    assert not np.isin(fold.judge.before, fold.learn.before).any()
-    assert fold.where.all()
+@pytest.mark.parametrize("count", [FEW, 7, 8, 30])
+def test_sequences_are_held_out_where_there_are_enough(count):
+    parts = make_folds(runs([2] * count))
+    assert parts.count == min(count, POLICY.folds)
+    assert set(np.bincount(parts.pairs) % 2) == {0}  # both pairs of a run in one fold
+
+
+def test_space_is_cut_along_the_longest_axis_on_which_place_does_not_matter():
+    assert make_folds(numbered(1, 40, 64)).axis == 1
+    assert make_folds(numbered(1, 40, 64), [1]).axis == 0
+    assert make_folds(numbered(1, 64)).count == 8
+    assert make_folds(numbered(1, 16)).count == 2
+    rough = np.random.default_rng(0).normal(size=(1, 1, 32, 1)) + np.zeros((1, 1, 32, 32))
+    assert make_folds(make_pairs(rough, rough)).axis == 0
+    turned = np.swapaxes(rough, 2, 3)
+    assert make_folds(make_pairs(turned, turned)).axis == 1  # the same axis of a turned copy
+    placed = make_folds(runs([6]), [0])  # no axis left: pairs one after the other
+    assert list(placed.pairs) == [0, 1, 2, 3, 4, 5]
 
 
 @pytest.mark.parametrize("space", [(64,), (32, 5)])
-def test_slabs_of_space_are_held_out_where_pairs_are_few(space):
+def test_no_window_to_learn_from_touches_what_is_judged(space):
     """No row to learn from holds a cell of the slab that is judged, and slabs cover all there is."""
     pairs = numbered(2, *space)
     axes = len(space)
     scaling = Scaling(np.zeros(1), np.ones(1))  # rows hold the values themselves
     sampler = Sampler(make_inputs(pairs, scaling, (1,) * axes, (2,) * axes), trivial(axes))
     covered = np.zeros(space, int)
-    parts = list(folds(pairs))
-    assert len(parts) == SLABS
-    for fold in parts:
+    for fold in folds(pairs):
         rows = join(list(sampler.rows(fold.learn)))
         slab = fold.learn.missing[0]
         covered += slab
@@ -93,6 +101,19 @@ def test_slabs_of_space_are_held_out_where_pairs_are_few(space):
         assert not np.isin(rows.cells, gone).any()
         assert len(rows.cells)
     assert (covered == 1).all()
+
+
+@given(st.integers(0, 12), st.integers(1, 4), st.integers(16, 80))
+def test_windows_touch_the_folds_of_their_cells(extent, stride, points):
+    parts = make_folds(numbered(1, points))
+    touched = parts.touched(0, np.arange(points), (extent,), (stride,))
+    slab = np.repeat(np.arange(parts.count), np.diff(np.linspace(0, points, parts.count + 1).round().astype(int)))
+    for cell in range(points):
+        inside = {int(slab[i % points]) for i in range(cell - extent, cell + stride + extent)}
+        assert touched[cell] == sum(1 << fold for fold in inside)
+    for fold, cells in enumerate(parts.judging(0, (stride,))):
+        assert len(cells)
+        assert all(slab[cell] == slab[cell + stride - 1] == fold for cell in cells)
 
 
 def test_values_that_are_missing_stay_so():

@@ -1,0 +1,67 @@
+"""What is wrong with data before anything is learned from it: bad pairs, ends that are no neighbours."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..data.pairs import Pairs
+
+FEWEST = 5  # pairs, from which on one can be told from all others
+FAR = 6.0  # deviations of the logarithm of a change, robustly taken, from which on a pair is no sample
+LEAST = 0.1  # such a deviation at least: changes that differ by a tenth are alike
+SEAM = 2.0  # times the largest step between neighbours: what lies there is no neighbour
+
+
+def bad_pairs(pairs: Pairs) -> dict[int, str]:
+    """Numbers of pairs that should not be learned from, and why.
+
+    A pair that is there twice; one whose change is far from that of all others, as after a jump in
+    time, or where nothing was stored.
+    """
+    bad, seen = dict[int, str](), dict[bytes, int]()
+    for number in range(len(pairs)):
+        key = pairs.before[number].tobytes() + pairs.after[number].tobytes()
+        if key in seen:
+            bad[number] = f"the same as pair {seen[key]}"
+        seen.setdefault(key, number)
+    if len(seen) < FEWEST:
+        return bad
+    changes = _log_changes(pairs)
+    middle = np.median(changes, axis=0)
+    apart = np.abs(changes - middle)
+    # 1.48 times the median distance is the deviation of a normal distribution.
+    deviation = np.maximum(1.48 * np.median(apart, axis=0), LEAST)
+    channel = np.argmax(apart / deviation, axis=1)
+    for number in np.flatnonzero(np.max(apart / deviation, axis=1) > FAR):
+        times = np.exp(changes[number] - middle)[channel[number]]
+        bad.setdefault(int(number), f"its change is {times:.2g} times that of others")
+    return bad
+
+
+def _log_changes(pairs: Pairs) -> np.ndarray:
+    """The logarithm of the rms change of each pair and channel; a channel that rests counts as still."""
+    gap = pairs.after - pairs.before
+    if pairs.missing is not None:
+        gap = np.where(pairs.missing[:, None], np.nan, gap)
+    squares = np.nanmean(gap**2, axis=tuple(range(2, gap.ndim)))
+    size = np.mean(pairs.before**2, axis=(0, *range(2, gap.ndim)))
+    tiny = np.finfo(float).tiny
+    return 0.5 * np.log(np.maximum(squares, 1e-24 * size + tiny))
+
+
+def torn_axes(pairs: Pairs) -> list[int]:
+    """Axes whose two ends differ by more than neighbours anywhere do: the data is not periodic there.
+
+    Along a periodic axis the step from the last cell to the first is a step as any other.
+    """
+    torn = []
+    for axis in range(len(pairs.space)):
+        states = np.moveaxis(pairs.before, 2 + axis, 0)  # (along, pair, channel, ...)
+        if len(states) < 2 * FEWEST:
+            continue
+        others = (1, *range(3, states.ndim))
+        steps = np.sqrt(np.mean(np.diff(states, axis=0) ** 2, axis=others))  # (along - 1, channel)
+        seam = np.sqrt(np.mean((states[0] - states[-1]) ** 2, axis=tuple(o - 1 for o in others)))
+        if np.any(seam > SEAM * np.maximum(steps.max(axis=0), 1e-12 * np.abs(states).max())):
+            torn.append(axis)
+    return torn
