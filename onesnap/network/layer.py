@@ -93,15 +93,25 @@ class Layer:
         return [0] * len(self._sizes) if self.linear is None else self.linear.leads
 
     @property
+    def _units(self) -> int:
+        """Random units, of which the others are images."""
+        return self.features.hidden // (len(self.symmetry) if self.symmetry else 1)
+
+    @property
     def columns(self) -> int:
-        """Columns of the largest of the least-squares problems, as many windows feed it."""
-        units = self.features.hidden // (len(self.symmetry) if self.symmetry else 1)
+        """How many windows determine a readout: columns for each row that a window gives."""
         sizes = zip(self._sizes, self._leads, strict=True)
-        return max(1, *(units + -(-lead // size) for size, lead in sizes))
+        return max(1, *(self._units + -(-lead // size) for size, lead in sizes))
+
+    @property
+    def work(self) -> float:
+        """Cubed columns of all least-squares problems: what merging or solving them costs."""
+        sizes = zip(self._sizes, self._leads, strict=True)
+        return float(sum((size * self._units + lead) ** 3 for size, lead in sizes))
 
     def start(self, outputs: int, solver: str = "qr") -> Totals:
         """Moments of no rows at all."""
-        units = self.features.hidden // (len(self.symmetry) if self.symmetry else 1)
+        units = self._units
         trivial = None if self.linear is None else self.linear.trivial
         return tuple(
             lstsq.init(

@@ -12,7 +12,7 @@ from ..grid.boundary import both_sides
 from ..grid.potentials import TYPES
 from ..model.plan import Plan
 from ..symmetry import Group
-from .extents import rank_extents
+from .extents import fits, rank_extents
 from .folds import make_folds
 from .held_out import Judge
 from .option import Option, weigh
@@ -62,13 +62,14 @@ def find_beside(judge: Judge, option: Option) -> tuple[Judge, Option]:
         told = False
         for name, judging, plan in _things(judge, option.plan):
             base = option if judging is judge else weigh(judging, option.plan)
-            further = rank_extents(judging, plan, max(0, option.plan.extent[0] - 2))
+            further = weigh(judging, plan) if fits(judging, plan) else None
             if base is None or further is None:
                 continue
             words = f"held-out error {in_words(further.errors)} with it, {in_words(base.errors)} without"
             tried.setdefault(name, []).append(words)
             if further.beats(base):
-                judge, option, told = judging, further.because(name, words), True
+                option = rank_extents(judging, further.because(name, words).plan) or further
+                judge, told = judging, True
                 break
     for name, words in tried.items():
         if name not in option.plan.reasons:

@@ -14,7 +14,7 @@ from .policy import POLICY
 from .problem import Problem
 from .rule import in_words
 
-PATIENCE = 2  # larger extents in a row that are no better, after which no larger one is tried
+PATIENCE = 2  # larger extents in a row that are no better, after which a good one is good enough
 
 
 def find_stride(problem: Problem) -> tuple[tuple[int, ...], str]:
@@ -35,7 +35,8 @@ def fits(judge: Judge, plan: Plan) -> bool:
     problem = judge.problem
     sides = window_sides(plan.extent, plan.stride)
     small = all(side <= points for side, points in zip(sides, problem.pairs.space, strict=True))
-    return small and problem.channels * int(np.prod(sides)) <= judge.policy.columns
+    fields = problem.channels * (1 + len(sides) * plan.potential) + problem.pairs.fields.shape[1]
+    return small and fields * int(np.prod(sides)) <= judge.policy.columns
 
 
 def wider(judge: Judge, plan: Plan) -> list[Plan]:
@@ -57,7 +58,8 @@ def rank_extents(judge: Judge, plan: Plan, least: int = 0) -> Option | None:
         extent = per_axis("extent", problem.given["extent"], dimension, 0)
         return weigh(judge, replace(plan, extent=extent))
     best, tried, worse = None, list[Option](), 0
-    for candidate in [replace(plan, extent=(0,) * dimension), *wider(judge, replace(plan, extent=(0,) * dimension))]:
+    smallest = replace(plan, extent=(0,) * dimension)
+    for candidate in [smallest, *wider(judge, smallest)]:
         if candidate.extent[0] < least:
             continue
         option = weigh(judge, candidate)
@@ -66,7 +68,7 @@ def rank_extents(judge: Judge, plan: Plan, least: int = 0) -> Option | None:
         tried.append(option)
         if best is None or option.error < best.error:
             best, worse = option, 0
-        elif (worse := worse + 1) >= PATIENCE:
+        elif (worse := worse + 1) >= PATIENCE and np.exp(best.error) < judge.policy.explained:
             break
     if best is None:
         return None

@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ..model.plan import Plan
-from ..symmetry.representations import work
+from ..symmetry.representations import irreducible, work
 from .extents import wider
 from .held_out import Judge
-from .option import Option, least, weigh
+from .option import Option, least, simplified, weigh
 
 NEXT = 2  # larger extents that are tried beside the best: more units want wider windows
 HALVES = 0.5  # of the error: a last doubling that did as much is worth one more without a trial
@@ -41,13 +41,13 @@ def grow(judge: Judge, option: Option) -> Grown:
     given = judge.problem.given["hidden"]
     if not judge.problem.free("hidden"):
         return Grown(_beside(judge, option, option.plan.hidden), _whole(option.plan, given))
-    if np.isinf(option.setting.shrinkage or 0.0):
-        return Grown([option], 0)
+    if np.isinf(simplified(judge, option).setting.shrinkage or 0.0):
+        return Grown([simplified(judge, option)], 0)
     most, rung = most_units(judge, option.plan), _beside(judge, option, option.plan.hidden)
     option, ratio = least(rung) or option, 1.0
     reason = "those of first trials"
     while (units := _whole(option.plan, min(2 * option.plan.hidden, most))) > option.plan.hidden:
-        if units // _orbit(option.plan) > judge.policy.columns:
+        if _work(option.plan, units) > judge.policy.columns**3:
             break
         larger = _beside(judge, option, units)
         best = least(larger)
@@ -63,6 +63,12 @@ def grow(judge: Judge, option: Option) -> Grown:
     else:
         units = option.plan.hidden
     return Grown([o.because("hidden", reason) for o in rung], units)
+
+
+def _work(plan: Plan, units: int) -> float:
+    """Cubed columns of all least-squares problems of so many units."""
+    orbit, parts = _orbit(plan), irreducible(plan.symmetry) if plan.equivariant else (np.eye(1)[None],)
+    return float(sum((part.shape[1] * units / orbit) ** 3 for part in parts))
 
 
 def _orbit(plan: Plan) -> int:

@@ -24,7 +24,7 @@ from .policy import Policy
 from .problem import Problem
 from .rule import Errors
 
-LEAST_ERROR = 1e-14  # of what a step changes: below it is round-off
+LEAST_ERROR = 1e-9  # of what a step changes: what is below differs by round-off only
 FEWEST = 8  # windows of a pair: to read a state for fewer would be a waste
 BLOCKS = 4  # of the windows that judge in a fold, whose errors are averaged apart
 FEW = 3  # shrinkages, from which on one decomposition for all is quicker than as many solutions
@@ -117,11 +117,10 @@ class Judge:
         parts = make_parts(plan, self.problem)
         sampler, layer = parts.sampler, parts.layer
         empty = layer.start(sampler.inputs.outputs)
-        columns = layer.columns
-        groups, tests = self._rows(parts, plan, self.policy.rows * columns)
+        groups, tests = self._rows(parts, plan, self.policy.rows * layer.columns)
         shift = (lambda rows: _shifted(rows, sampler.inputs)) if shifted else (lambda rows: rows)
         sums = {mask: layer.absorb(empty, [shift(join(rows))]) for mask, rows in groups.items()}
-        judged = np.clip(int(FOLD_WORK / columns**3), 2, self.folds.count)
+        judged = np.clip(int(FOLD_WORK / layer.work), 2, self.folds.count)
         able = [
             fold
             for fold, rows in enumerate(tests)

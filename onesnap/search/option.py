@@ -58,14 +58,20 @@ def shrinkages(judge: Judge, plan: Plan) -> list[float | None]:
 
 
 def weigh(judge: Judge, plan: Plan, among: Sequence[float | None] = (), **how) -> Option | None:
-    """The plan with the simplest shrinkage that is comparable to the best; None if unjudged."""
+    """The plan with the shrinkage of least error; None where it cannot be judged."""
     trial = judge.trial(plan, **how)
-    if trial is None:
-        return None
-    settings = [Setting(plan.noise, s) for s in among or shrinkages(judge, plan)]
-    errors = trial.errors(settings)
-    chosen = simplest(errors)
-    return Option(trial, settings[chosen], errors[chosen])
+    return None if trial is None else least(_options(trial, among or shrinkages(judge, plan)))
+
+
+def simplified(judge: Judge, option: Option) -> Option:
+    """The same with the simplest shrinkage that is comparable to the best, a linear window first."""
+    options = _options(option.trial, shrinkages(judge, option.plan))
+    return options[simplest([candidate.errors for candidate in options])]
+
+
+def _options(trial: Trial, among: Sequence[float | None]) -> list[Option]:
+    settings = [Setting(trial.plan.noise, shrinkage) for shrinkage in among]
+    return list(map(Option, [trial] * len(settings), settings, trial.errors(settings)))
 
 
 def least(options: Sequence[Option | None]) -> Option | None:

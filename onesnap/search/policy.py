@@ -18,12 +18,14 @@ class Policy:
 
     # What is searched.
     extents: tuple[int, ...] = (1, 2, 3, 4, 6, 8, 11, 16, 23)  # a factor of about the root of two
-    columns: int = 700  # of a trial's least squares, at most: a second each
+    columns: int = 700  # of a trial's least squares, at most: about a second each
     stride: int = 4  # cells predicted at a time along an axis, at most; 64 in all
     cosines: int = 4  # along an axis, where position matters
     gains: tuple[float, ...] = (1.0, 4.0)  # of the weights of random units
     units: int = 160  # random units of first trials: enough to tell a linear equation from others
+    # Of what random units add to a linear window: all of it, to none.
     shrinkages: tuple[float, ...] = (1e2, 1.0, 1e-2, 1e-4, 1e-6, 1e-8, 1e-10, 0.0)
+    # In units of the range: from round-off to where nothing is left to see.
     noises: tuple[float, ...] = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2)
     explained: float = 0.01  # of what a step changes: nothing more is told where less is left over
     conserved: float = 1e-6  # of the deviation of states: a mean that changes by less is conserved
@@ -32,8 +34,8 @@ class Policy:
     rows: int = 6  # windows for each column of a trial: more do not change its error much
     fed: float = 0.6  # units for each window and element, at most, whatever trials say
     plenty: int = 8  # windows for each unit, from which on more units need no trial
-    most_units: int = 4_800
-    work: float = 6e11  # windows times squared units of the fit: a minute of least squares
+    most_units: int = 4_800  # more would not fit into the cache
+    work: float = 2e11  # windows times squared units of the fit: ten seconds of least squares
     step_work: float = 1.3e7  # blocks of a state times units: ten milliseconds a step
 
     # Trial forecasts.

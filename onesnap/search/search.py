@@ -51,7 +51,7 @@ class Settled:
 def settle(problem: Problem) -> Settled:
     """Choose everything that was not given."""
     problem = replace(problem, pairs=ordered(problem.pairs))
-    plan = _first_plan(problem)
+    plan = first_plan(problem)
     judge = _judge(problem, plan)
     if not any(problem.free(name) for name in SETTLED_BY_TRIALS):
         return _settled(judge, plan, None)
@@ -78,7 +78,7 @@ def _judge(problem: Problem, plan: Plan) -> Judge:
     return Judge(problem, make_folds(problem.pairs, placed), policy)
 
 
-def _first_plan(problem: Problem) -> Plan:
+def first_plan(problem: Problem) -> Plan:
     """Everything as given, or as the search starts with it."""
     given, dimension, reasons = problem.given, problem.dimension, dict[str, str]()
     stride, reasons["stride"] = find_stride(problem)

@@ -73,7 +73,8 @@ def try_stability(
     lasted = []
     for number in numbers:
         # One after the other: the first that fails ends the trial.
-        bound = stepper.bind(pairs.parameters[number], pairs.fields[number])
+        inputs = stepper.inputs.bind(pairs.parameters[number], pairs.fields[number])
+        bound = replace(stepper, inputs=inputs)
         start = mirrored(stepper, pairs.after[number], group)
         kick = np.random.default_rng(0).normal(0.0, policy.kick, start.shape) * width
         (trial,) = forecast(bound, (start + kick)[None], steps, every=EVERY, dtype=dtype)
@@ -128,7 +129,7 @@ def mirrored(stepper: Stepper, state: np.ndarray, group: Group) -> np.ndarray:
     inputs, dimension = stepper.inputs, stepper.dimension
     straight, same = tuple(range(dimension)), np.eye(group.channels)
     mirrors = [Element(straight, tuple(a == b for b in straight)) for a in straight]
-    most = {1: 0, 2: 96, 3: 32}[dimension]  # cells a side
+    most = {1: 0, 2: 64, 3: 32}[dimension]  # cells a side
     sides = [most // (2 * step) * step for step in inputs.stride]
     seen, context = window_sides(inputs.extent, inputs.stride), inputs.context
     fits = [low <= 2 * n < high for low, n, high in zip(seen, sides, state.shape[1:], strict=True)]

@@ -13,36 +13,31 @@ from ..symmetry import Element, Group, full, trivial
 from .held_out import Judge
 from .option import Option, weigh
 from .problem import Problem
-from .rule import comparable, in_words
+from .rule import in_words, simplest
 
 MOST_TYPINGS = 8  # ways in which fields may turn, at most; enough for four fields
 
 
 def find_symmetry(judge: Judge, option: Option) -> Option:
-    """The option under the largest group with which it is not worse, by more than an error of it."""
+    """The option under the largest group with which its error is comparable to the least."""
     problem, plan = judge.problem, option.plan
     if problem.kinds is None:
         return option.because("symmetry", "there are fields that turn in unknown ways")
-    best, refused = option, list[str]()
-    for fields in typings(problem, plan):
-        pool = candidates(problem, plan, fields)
-        for group in nested(_moved(judge, option, pool), fields):
-            if len(group) <= len(best.plan.symmetry):
-                break
-            obeying = _under(judge, option, group)
-            if obeying is not None and comparable(obeying.errors, option.errors):
-                best = obeying.because("symmetry", _reason(obeying, option))
-                break
-            if obeying is not None:
-                refused.append(f"{in_words(obeying.errors)} with {len(group)} on {', '.join(fields)}")
-    if best is option:
-        words = "; ".join(["no element but the identity fits the data", *refused[:2]])
-        return option.because("symmetry", words)
-    return best
-
-
-def _reason(obeying: Option, option: Option) -> str:
-    return f"held-out error {in_words(obeying.errors)} with it, {in_words(option.errors)} without"
+    groups = [
+        group
+        for fields in typings(problem, plan)
+        for group in nested(_moved(judge, option, candidates(problem, plan, fields)), fields)
+    ]
+    obeying = [under for group in groups if (under := _under(judge, option, group)) is not None]
+    # The more elements, the simpler. They are taken where they help, or at least do no harm: a group
+    # that data never puts to the test only spends random units on states that never come.
+    ranked = sorted(obeying, key=lambda under: -len(under.plan.symmetry))
+    chosen = [*ranked, option][simplest([o.errors for o in (*ranked, option)])]
+    words = "; ".join(
+        f"{in_words(o.errors)} with {len(o.plan.symmetry)} on {', '.join(o.plan.symmetry.fields)}"
+        for o in sorted([option, chosen, *obeying[:2]], key=lambda o: o.error)[:3]
+    )
+    return chosen.because("symmetry", f"held-out error {words}")
 
 
 def _under(judge: Judge, option: Option, group: Group) -> Option | None:
@@ -109,7 +104,7 @@ def nested(elements: list[Element], fields: tuple[str, ...]) -> list[Group]:
         if element in members:
             continue
         members = _generated(elements[:number])
-        groups.insert(0, Group(tuple(e for e in elements if e in members), fields))
+        groups.insert(0, Group((elements[0], *sorted(members - {elements[0]})), fields))
     return groups
 
 

@@ -8,22 +8,21 @@ from toys import next_state, problem, smooth
 
 from onesnap.network.layer import evaluate
 from onesnap.search.build import make_parts
-from onesnap.search.draft import make_drafts
 from onesnap.search.policy import POLICY
-from onesnap.search.probe import make_probe
+from onesnap.search.search import first_plan
 from onesnap.symmetry import full
 
 BEFORE = smooth(0, (2, 1, 12, 12))
 GIVEN = {
     "extent": 1, "stride": 2, "hidden": 40, "noise": 1e-2, "rank": None, "symmetry": full(2),
-    "context": 0, "potential": False, "mean": "keep", "gain": 1.0,
+    "context": 0, "potential": False, "mean": "keep", "gain": 1.0, "shrinkage": None,
 }  # fmt: skip
 
 
 def built(**settings):
     posed = problem(BEFORE, next_state(BEFORE), **GIVEN | settings)
-    (draft,) = make_drafts(make_probe(posed))
-    return make_parts(draft.plan, posed), draft.plan, posed
+    plan = first_plan(posed)
+    return make_parts(plan, posed), plan, posed
 
 
 def test_units_of_an_equivariant_plan_come_in_whole_orbits():
@@ -62,7 +61,7 @@ def test_a_rank_keeps_the_leading_directions():
 
 
 def test_a_linear_model_stays_linear():
-    parts, plan, _ = built(hidden=0)
+    parts, plan, _ = built(hidden=0, shrinkage="auto")
     assert parts.sampler.inputs.scaling.margin is None
     assert parts.layer.features.hidden == 0
     assert parts.layer.linear is not None
@@ -97,8 +96,7 @@ def test_the_stepper_has_the_context_of_the_last_pair():
     posed = problem(BEFORE, next_state(BEFORE), **GIVEN | {"symmetry": None})
     told = np.arange(2.0)[:, None]
     posed = replace(posed, pairs=replace(posed.pairs, parameters=told))
-    (draft,) = make_drafts(make_probe(posed))
-    parts = make_parts(draft.plan, posed)
+    parts = make_parts(first_plan(posed), posed)
     readout = np.zeros((parts.layer.features.hidden, 4))
     for count in (1, 2):
         stepper = parts.stepper(readout, posed.pairs[:count])

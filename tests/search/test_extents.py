@@ -1,71 +1,73 @@
-"""Sizes of windows: strides that divide, windows worth a trial, and a warning for those too small."""
+"""Sizes of windows: strides that divide, and extents by their held-out errors."""
 
-import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from toys import problem
+from toys import problem, smooth
 
 import onesnap as snap
-from onesnap.search.extents import check_window, find_stride, list_windows
+from onesnap.search.extents import find_stride, fits, rank_extents, wider
+from onesnap.search.folds import make_folds
+from onesnap.search.held_out import Judge
 from onesnap.search.policy import POLICY
-from onesnap.search.probe import Ranked, Reading, make_probe
+from onesnap.search.search import first_plan
+
+
+def stride(*space: int, **settings):
+    states = np.zeros((1, 1, *space))
+    return find_stride(problem(states, states, **settings))
 
 
 def test_a_stride_that_divides_is_found():
-    assert find_stride((12, 9)).value == (3, 3)
-    assert find_stride((7,)).value == (1,)
-    assert find_stride((8, 8, 8)).value == (2, 2, 2)
-    assert find_stride((9, 9, 9)).value == (1, 1, 1)
+    assert stride(12, 9)[0] == (3, 3)
+    assert stride(7)[0] == (1,)
+    assert stride(8, 8, 8)[0] == (2, 2, 2)
+    assert stride(9, 9, 9)[0] == (1, 1, 1)
 
 
 def test_a_stride_need_not_divide_a_large_grid_unless_that_must_be_exact():
-    chosen = find_stride((37,))
-    assert chosen.value == (4,)
-    assert "none divides the grid" in chosen.reason
-    assert find_stride((37,), exact=True).value == (1,)
-    assert find_stride((23,)).value == (1,)  # too small to waste cells on
+    chosen, reason = stride(37)
+    assert chosen == (4,)
+    assert "none divides the grid" in reason
+    assert stride(37, averaging=snap.symmetry.full(1))[0] == (1,)
+    assert stride(23)[0] == (1,)  # too small to waste cells on
 
 
-def test_along_a_line_wider_windows_are_tried_too():
-    listed = list_windows((64,), (4,), 1, [Ranked((6,), 0.1), Ranked((4,), 0.2)])
-    assert [w.extent for w in listed] == [6, 4, 8, 10, 13, 16, 20]
-    assert all(w.rank is None for w in listed)
-    assert max(w.extent for w in list_windows((32,), (4,), 1, [Ranked((6,), 0.1)])) == 13
+def shifted(cells: int, points: int = 192, **settings):
+    """Rough states that are carried by so many cells a step."""
+    states = np.random.default_rng(0).normal(size=(1, 1, points))
+    posed = problem(states, np.roll(states, cells, -1), **{"hidden": 0, "mean": "keep"} | settings)
+    judge = Judge(posed, make_folds(posed.pairs), POLICY)
+    return judge, first_plan(posed)
 
 
-@pytest.mark.parametrize("dimension", [2, 3])
-def test_in_a_plane_or_in_space_as_many_directions_are_kept_as_a_polynomial_has_terms(dimension):
-    listed = list_windows((64,) * dimension, (4,) * dimension, 2, [Ranked((1,) * dimension, 0.1)])
-    ranks = [w.rank for w in listed if w.rank is not None]
-    assert ranks
-    for degree in (4, 5, 6, 7, 8):
-        terms = 2 * sum(1 for power in np.ndindex(*(degree + 1,) * dimension) if sum(power) <= degree)
-        ranks = [rank for rank in ranks if rank != terms]
-    assert not ranks
-    small = list_windows((4,) * dimension, (4,) * dimension, 1, [Ranked((0,) * dimension, 0.1)])
-    assert small == [(0, None)]  # what fits
+@pytest.mark.parametrize("cells", [1, 3, 6])
+def test_the_smallest_extent_that_holds_what_a_step_reaches_has_the_least_error(cells):
+    found = rank_extents(*shifted(cells))
+    assert found.plan.extent[0] == min(e for e in POLICY.extents if e >= cells)
+    assert np.exp(found.error) < 2e-9  # round-off, which counts as this
+    assert f"{found.plan.extent[0]}: " in found.plan.reasons["extent"]
+    assert "largest tried" not in found.plan.reasons["extent"]
 
 
-def test_a_window_that_is_too_small_warns():
-    # Rough states carried by two cells a step: a window that reaches one cell cannot see what comes.
-    states = np.random.default_rng(0).normal(size=(1, 1, 512))
-    settings = {"stride": 2, "hidden": 40, "noise": 1e-4, "symmetry": None, "mean": "keep"}
-    with pytest.warns(UserWarning, match="the window is too small for the step"):
-        snap.Surrogate(extent=1, **settings).fit(states, np.roll(states, 2, -1))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        snap.Surrogate(extent=2, **settings).fit(states, np.roll(states, 2, -1))
+def test_what_reaches_farther_than_the_largest_window_is_told():
+    judge, plan = shifted(5)
+    near = replace(judge, policy=replace(POLICY, extents=(1, 2, 3)))
+    best = rank_extents(near, plan)
+    if best.plan.extent == (3,):  # chance may make a smaller one of these useless windows best
+        assert "the largest tried" in best.plan.reasons["extent"]
 
 
-def test_a_window_that_cannot_be_wider_is_not_complained_about():
-    states = np.random.default_rng(0).normal(size=(5, 1, 8))
-    probe = make_probe(problem(states, np.roll(states, 3, axis=2)))
-    assert check_window(probe, (2,), Reading((2,), "keep")) is None
+def test_a_given_extent_is_the_only_one():
+    judge, plan = shifted(2, extent=3)
+    assert rank_extents(judge, plan).plan.extent == (3,)
+    assert wider(judge, plan) == []
 
 
-def test_noise_is_no_reason_for_a_wider_window():
-    before, after = np.random.default_rng(0).normal(size=(2, 5, 1, 256))
-    probe, reading = make_probe(problem(before, after)), Reading((2,), "keep")
-    assert probe.error((1,), reading) > POLICY.visible * probe.change
-    assert check_window(probe, (1,), reading) is None
+def test_windows_must_fit_the_grid_and_the_budget():
+    states = smooth(0, (1, 3, 40, 12))
+    posed = problem(states, states)
+    judge, plan = Judge(posed, make_folds(posed.pairs), POLICY), first_plan(posed)
+    assert {p.extent for p in wider(judge, plan)} == {(1, 1), (2, 2), (3, 3), (4, 4)}
+    assert not fits(replace(judge, policy=replace(POLICY, columns=100)), replace(plan, extent=(2, 2)))
