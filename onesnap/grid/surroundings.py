@@ -1,0 +1,105 @@
+"""Coarse surroundings: averages over boxes around a block, for what comes from beyond a window.
+
+Boxes of side w stand five along each axis, the middle one over the block, so that a few values tell
+of 5 w cells. Boxes and block have one centre, hence mirrors and rotations move boxes onto boxes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float
+
+from ..symmetry.stencil import BOXES
+from .boundary import both_sides
+from .windows import AnyArray
+
+
+def box_sides(width: int, stride: Sequence[int]) -> tuple[int, ...]:
+    """Sides of boxes of a nominal width: one cell more where a block of other parity demands it."""
+    return tuple(width + (width - step) % 2 for step in stride)
+
+
+def box_reach(sides: Sequence[int], stride: Sequence[int]) -> tuple[int, ...]:
+    """How many cells boxes reach beyond the block, on each side of it."""
+    return tuple((BOXES * side - step) // 2 for side, step in zip(sides, stride, strict=True))
+
+
+def check_surroundings(
+    space: Sequence[int], widths: Sequence[int], stride: Sequence[int], boundary: Any = "wall"
+) -> None:
+    """Raise unless boxes of all these widths reach beyond the block, and not beyond the grid.
+
+    Along axes that are periodic in `boundary` they may: the field goes on there as often as needed.
+    """
+    ends = both_sides(boundary, len(space))
+    for width in widths:
+        for axis, side in enumerate(box_sides(width, stride)):
+            points, block = space[axis], stride[axis]
+            if BOXES * side + 1 > points and "periodic" not in ends[axis]:
+                raise ValueError(
+                    f"surroundings: {BOXES} boxes of {side} cells for a width of {width} do not fit "
+                    f"the grid {tuple(space)} along axis {axis}; give widths of at most "
+                    f"{(points - 1) // BOXES} cells, even ones for an even stride, or a larger grid"
+                )
+            if BOXES * side < block:
+                raise ValueError(
+                    f"surroundings: {BOXES} boxes of {side} cells lie within a block of {block}; "
+                    "give larger widths or a smaller stride"
+                )
+
+
+def averages(
+    padded: Float[AnyArray, "C ..."],
+    sides: Sequence[int],
+    step: Sequence[int],
+    at: tuple[np.ndarray, ...] | None = None,
+) -> Any:
+    """Averages over boxes `(*windows, channel · box)` of windows at every `step`-th cell.
+
+    The field is padded by `box_reach` cells. With the numbers `at` of windows along each axis, only
+    of those, `(*at, channel · box)`.
+    """
+    numpy = np if isinstance(padded, np.ndarray) else jnp
+    means, dimension = padded, len(sides)
+    for axis, side in enumerate(sides, 1):
+        means = _moving_sum(means, side, axis)
+    means = means / int(np.prod(sides))
+    if at is None:
+        for axis, (side, by) in enumerate(zip(sides, step, strict=True), 1):
+            last = means.shape[axis] - (BOXES - 1) * side
+            boxes = [_part(means, j * side, j * side + last, axis, by) for j in range(BOXES)]
+            means = numpy.stack(boxes, means.ndim)
+        lead = dimension
+    else:
+        boxes = np.meshgrid(*(np.arange(BOXES) * side for side in sides), indexing="ij")
+        lead = at[0].ndim
+        starts = [(cells * by)[(..., *(None,) * dimension)] for cells, by in zip(at, step, strict=True)]
+        means = means[(slice(None), *(start + box for start, box in zip(starts, boxes, strict=True)))]
+    means = numpy.moveaxis(means, 0, lead)
+    return means.reshape(*means.shape[:lead], means.shape[lead] * BOXES**dimension)
+
+
+def _moving_sum(field: Any, width: int, axis: int) -> Any:
+    """Sums over `width` cells in a row, made of sums over 1, 2, 4, … cells.
+
+    Running totals would take fewer additions, but lose digits by differences, and would carry one
+    value that is not finite to all cells behind it.
+    """
+    count, done, size, total = field.shape[axis] - width + 1, 0, 1, None
+    while True:
+        if width & size:
+            part = _part(field, done, done + count, axis)
+            total, done = part if total is None else total + part, done + size
+        if done == width:
+            return total
+        length = field.shape[axis] - size
+        field = _part(field, 0, length, axis) + _part(field, size, size + length, axis)
+        size *= 2
+
+
+def _part(field: Any, start: int, end: int, axis: int, step: int = 1) -> Any:
+    return field[(slice(None),) * axis + (slice(start, end, step),)]
