@@ -23,7 +23,6 @@ from .data.stream import Stream
 from .evaluate.calibration import calibrate
 from .evaluate.ensemble import draw_members
 from .grid.boundary import both_sides
-from .grid.windows import check_grid
 from .model.plan import Plan
 from .model.stepper import Stepper, average
 from .network import lstsq
@@ -98,7 +97,8 @@ def prepare(
     totals = parts.layer.start(parts.sampler.inputs.outputs, given["solver"])
     sample = pairs[spread(len(pairs), CALIBRATION_PAIRS)]
     training = Training(given, parts, totals, settled, sample)
-    return Fit(settled.plan, card=card, training=training)
+    plan = replace(settled.plan, surroundings=parts.sampler.inputs.surroundings)
+    return Fit(plan, card=card, training=training)
 
 
 def check_batch(fit: Fit, pairs: Pairs) -> None:
@@ -114,7 +114,7 @@ def check_batch(fit: Fit, pairs: Pairs) -> None:
             "before: expected (channels, spatial axes, context values) as in the first batch, "
             f"{expected}, got {got}"
         )
-    check_grid(pairs.space, fit.plan.extent, fit.plan.stride)
+    inputs.check_grid(pairs.space)
 
 
 def learn(fit: Fit, pairs: Pairs, progress: Progress = None) -> Fit:
@@ -253,7 +253,7 @@ def _fingerprint(training: Training, stream: Stream, sample: Pairs) -> str:
     """What must not have changed for a checkpoint to be of use."""
     sampler, features = training.parts.sampler, training.parts.layer.features
     inputs = sampler.inputs
-    geometry = [inputs.extent, inputs.stride, inputs.boundary, sampler.group]
+    geometry = [inputs.extent, inputs.stride, inputs.boundary, inputs.surroundings, sampler.group]
     reading = [
         inputs.scaling.mean,
         inputs.scaling.margin,

@@ -49,6 +49,8 @@ class Surrogate:
     - `context`: number of positional cosines, 0 for none; one for all axes, or one an axis.
     - `potential`: whether windows see ∇Δ⁻¹u beside u, for what acts at a distance: the velocity of
       a vorticity, the force of a density. It is computed anew at every step, on periodic grids.
+    - `surroundings`: widths w of boxes, as (3, 9), for what crosses more cells in a step than windows
+      hold. Windows see averages over 5 such boxes an axis as well, out to 2.5 w cells; () for none.
     - `scaling`: "range" (that of the training states), or `(low, high)`.
     - `margin`: a value outside the training range by more than so many ranges is taken as one at
       that limit, so that no forecast runs away; None extrapolates. With potentials, waves are
@@ -80,6 +82,7 @@ class Surrogate:
         averaging: Group | None = None,
         context: Any = "auto",
         potential: bool | str = "auto",
+        surroundings: tuple[int, ...] = (),
         scaling: Any = "range",
         margin: float | None = 0.3,
         mean: str = "auto",
@@ -95,7 +98,8 @@ class Surrogate:
         self.symmetry, self.equivariant, self.averaging = symmetry, equivariant, averaging
         self.scaling, self.margin, self.mean = scaling, margin, mean
         self.boundary, self.windows, self.solver = boundary, windows, solver
-        self.context, self.potential, self.seed, self.dtype = context, potential, seed, dtype
+        self.context, self.potential, self.surroundings = context, potential, surroundings
+        self.seed, self.dtype = seed, dtype
 
     fit_: Fit
 

@@ -11,11 +11,11 @@ from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from ..symmetry.stencil import BOXES
 from .boundary import both_sides
-from .windows import AnyArray
+from .windows import AnyArray, window_sides
 
 
 def box_sides(width: int, stride: Sequence[int]) -> tuple[int, ...]:
@@ -81,6 +81,27 @@ def averages(
         means = means[(slice(None), *(start + box for start, box in zip(starts, boxes, strict=True)))]
     means = numpy.moveaxis(means, 0, lead)
     return means.reshape(*means.shape[:lead], means.shape[lead] * BOXES**dimension)
+
+
+def telling(
+    widths: Sequence[int], extent: Sequence[int], stride: Sequence[int]
+) -> Bool[np.ndarray, "level ..."]:
+    """Which boxes `(level, *box)` are not made up of cells of the window, or of boxes before them."""
+    told = np.ones((len(widths), *(BOXES,) * len(stride)), bool)
+    finer = [((1,) * len(stride), window_sides(extent, stride))]  # sides of parts, and of the whole
+    for level, width in enumerate(widths):
+        sides = box_sides(width, stride)
+        for parts, whole in finer:
+            inside = [_made_up(*sizes) for sizes in zip(sides, parts, whole, strict=True)]
+            told[level] &= ~np.all(np.meshgrid(*inside, indexing="ij"), axis=0)
+        finer.append((sides, tuple(BOXES * side for side in sides)))
+    return told
+
+
+def _made_up(side: int, part: int, whole: int) -> np.ndarray:
+    """Along an axis: which boxes begin and end where parts do, of a whole with the same centre."""
+    starts = (whole - BOXES * side) / 2 + side * np.arange(BOXES)
+    return (starts >= 0) & (starts + side <= whole) & (starts % part == 0) & (side % part == 0)
 
 
 def _moving_sum(field: Any, width: int, axis: int) -> Any:

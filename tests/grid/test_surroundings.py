@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from onesnap.grid.boundary import pad
-from onesnap.grid.surroundings import averages, box_reach, box_sides, check_surroundings
+from onesnap.grid.surroundings import averages, box_reach, box_sides, check_surroundings, telling
 
 RANDOM = np.random.default_rng(0)
 
@@ -91,3 +91,36 @@ def test_boxes_that_do_not_fit_are_refused():
     check_surroundings((64, 45), (3, 9), (1, 1), ("wall", "periodic"))
     with pytest.raises(ValueError, match="surroundings: 5 boxes of 2 cells lie within a block of 12"):
         check_surroundings((64,), (2,), (12,))
+
+
+@pytest.mark.parametrize(
+    ("widths", "extent", "stride", "points"),
+    [
+        ((3, 9), (2,), (1,), (50,)),
+        ((3, 9), (4,), (2,), (60,)),
+        ((2, 5), (9,), (3,), (36,)),
+        ((3,), (1, 4), (1, 2), (18, 22)),
+        ((2, 3), (1, 1), (2, 2), (22, 22)),
+    ],
+)
+def test_boxes_that_tell_nothing_new_are_those_that_depend_on_others(widths, extent, stride, points):
+    """By the rank of all that a window sees, as linear functions of the cells of the whole grid."""
+    cells = np.eye(np.prod(points)).reshape(-1, *points)  # a channel a cell
+
+    def functions(sides, parts):
+        wide = pad(cells, [(side - step) // 2 for side, step in zip(sides, stride, strict=True)])
+        middle = tuple(np.array([points[axis] // 2]) for axis in range(len(points)))
+        if parts is None:
+            near = tuple(slice(m[0], m[0] + side) for m, side in zip(middle, sides, strict=True))
+            return wide[(slice(None), *near)].reshape(len(cells), -1)
+        return averages(wide, parts, (1,) * len(points), middle).reshape(len(cells), -1)
+
+    seen = functions([2 * e + s for e, s in zip(extent, stride, strict=True)], None)
+    told = telling(widths, extent, stride).reshape(len(widths), -1)
+    for width, new in zip(widths, told, strict=True):
+        sides = box_sides(width, stride)
+        boxes = functions([5 * side for side in sides], sides)
+        for box in np.flatnonzero(~new):
+            assert np.linalg.matrix_rank(np.c_[seen, boxes[:, box]]) == np.linalg.matrix_rank(seen)
+        seen = np.c_[seen, boxes[:, new]]
+        assert np.linalg.matrix_rank(seen) == seen.shape[1]
