@@ -40,10 +40,11 @@ def check_surroundings(
         for axis, side in enumerate(box_sides(width, stride)):
             points, block = space[axis], stride[axis]
             if BOXES * side + 1 > points and "periodic" not in ends[axis]:
+                most = (points - 1) // BOXES
                 raise ValueError(
                     f"surroundings: {BOXES} boxes of {side} cells for a width of {width} do not fit "
                     f"the grid {tuple(space)} along axis {axis}; give widths of at most "
-                    f"{(points - 1) // BOXES} cells, even ones for an even stride, or a larger grid"
+                    f"{most - (most - block) % 2}, or a larger grid"
                 )
             if BOXES * side < block:
                 raise ValueError(
@@ -77,7 +78,9 @@ def averages(
     else:
         boxes = np.meshgrid(*(np.arange(BOXES) * side for side in sides), indexing="ij")
         lead = at[0].ndim
-        starts = [(cells * by)[(..., *(None,) * dimension)] for cells, by in zip(at, step, strict=True)]
+        starts = [
+            (cells * by)[(..., *(None,) * dimension)] for cells, by in zip(at, step, strict=True)
+        ]
         means = means[(slice(None), *(start + box for start, box in zip(starts, boxes, strict=True)))]
     means = numpy.moveaxis(means, 0, lead)
     return means.reshape(*means.shape[:lead], means.shape[lead] * BOXES**dimension)

@@ -231,7 +231,10 @@ def _assemble(settings: dict, tensors: dict[str, np.ndarray]) -> Stored:
     network = make_network(features, tensors["readout"], inputs.stencil(plan.symmetry), orbits)
     stepper = Stepper(inputs, network, tensors.get("loudest"))
     card = _check_card(settings.get("data"))
-    return Stored(stepper, dict(settings["params"]), plan, card, tensors.get("members"))
+    params = dict(settings["params"])
+    if isinstance(params.get("surroundings"), list):  # JSON knows no tuples
+        params["surroundings"] = _widths(params)
+    return Stored(stepper, params, plan, card, tensors.get("members"))
 
 
 def _widths(settings: dict) -> tuple[int, ...]:

@@ -1,7 +1,8 @@
 """The linear part of a model: columns of least squares that come before the random ones.
 
-They are the cells of a window, its surroundings and other context values, and a constant. With them first, what random units
-add beyond their own linear part stands apart in the triangular factor, and can be shrunk by itself.
+They are the cells of a window, its surroundings and other context values, and a constant. With them
+first, what random units add beyond their own linear part stands apart in the triangular factor, and
+can be shrunk by itself.
 """
 
 from __future__ import annotations

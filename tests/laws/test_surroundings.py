@@ -140,9 +140,7 @@ def test_a_linear_law_of_fields_that_turn_is_learned_exactly():
     """Mean pressures 3 cells apart drive a velocity, which carries pressure: equivariant laws."""
 
     def step(states):
-        means = sum(
-            np.roll(states, (i, j), (2, 3)) for i in (-1, 0, 1) for j in (-1, 0, 1)
-        ) / 9.0
+        means = sum(np.roll(states, (i, j), (2, 3)) for i in (-1, 0, 1) for j in (-1, 0, 1)) / 9.0
         ahead = [np.roll(means, -3, axis) - np.roll(means, 3, axis) for axis in (2, 3)]
         velocity = states[:, :2] - 0.3 * np.stack([slope[:, 2] for slope in ahead], axis=1)
         pressure = states[:, 2] - 0.2 * (ahead[0][:, 0] + ahead[1][:, 1])
@@ -169,10 +167,61 @@ def test_gradients_batches_and_both_precisions():
         )
         batch = np.asarray(jax.vmap(stepper)(states))
         single = np.stack([np.asarray(stepper(state)) for state in states])
-        padded, context = stepper.inputs.read(states[0], states[0].mean(), stepper.inputs.stride)
+        _, context = stepper.inputs.read(states[0], states[0].mean(), stepper.inputs.stride)
         assert context.shape == (12, 10)
     np.testing.assert_allclose(batch, single, atol=1e-13)
     np.testing.assert_allclose(model.predict(before), single, atol=1e-13)
     coarse = np.asarray(stepper(jnp.asarray(before[0], jnp.float32)))
     assert coarse.dtype == np.float32
     np.testing.assert_allclose(coarse, single[0], atol=1e-3)
+
+
+def test_what_does_not_fit_the_grid_is_refused():
+    states = smooth(0, (2, 1, 24))
+    with pytest.raises(ValueError, match=r"surroundings: 5 boxes of 6 cells for a width of 5 do not"):
+        snap.Surrogate(**PLAIN | {"surroundings": (2, 5), "hidden": 4}).fit(states, states)
+    walled = snap.Surrogate(**PLAIN | {"hidden": 4}, boundary="wall").fit(states, next_state(states))
+    with pytest.raises(ValueError, match=r"do not fit the grid \(18,\) along axis 0"):
+        walled.predict(states[0, :, :18])
+    with pytest.raises(ValueError, match=r"do not fit the grid \(18,\) along axis 0"):
+        walled.partial_fit(states[..., :18], states[..., :18])
+
+
+def test_a_smaller_periodic_grid_is_a_periodic_state_of_a_larger_one():
+    states = smooth(0, (2, 1, 24))
+    model = snap.Surrogate(**PLAIN | {"hidden": 10}).fit(states, next_state(states))
+    small = smooth(1, (1, 1, 6))[0]
+    twice = model.predict(np.tile(small, 4))
+    np.testing.assert_allclose(model.predict(small), twice[:, :6], atol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:no noise kept")  # so few units need not be steady
+def test_trial_forecasts_members_and_files(tmp_path):
+    """Noise is chosen by forecasts, some from a small mirrored state; the rest is kept in a file."""
+    states = [smooth(0, (1, 1, 124, 124))[0] / 9]
+    for _ in range(4):
+        states.append(next_state(states[-1][None])[0])
+    states = np.stack(states)
+    settings = PLAIN | {"noise": "auto", "hidden": 16, "symmetry": full(2), "surroundings": (3, 23)}
+    model = snap.Surrogate(**settings, windows=500).fit(states[:-1], states[1:])
+    assert model.plan_.surroundings == (3, 23)
+    assert "3, 23" in model.summary()
+    model.save(tmp_path / "model", members=True)
+    again = snap.load(tmp_path / "model")
+    assert again.plan_.surroundings == (3, 23)
+    np.testing.assert_array_equal(again.predict(states[:2]), model.predict(states[:2]))
+    assert again.rollout(states[0], 2, members=3).band.shape == (3, 1, 124, 124)
+
+
+def test_cells_that_never_have_a_value(tmp_path):
+    mask = np.ones((24, 26), bool)
+    mask[8:12, 9:14] = False
+    states = np.where(mask, smooth(0, (5, 1, 24, 26)), np.nan)
+    states[1, :, 20, 20] = np.nan  # and one that is missing once: windows near it are left out
+    np.save(tmp_path / "basin.npy", states)
+    data = snap.open(tmp_path / "basin.npy", boundary="wall")
+    model = snap.Surrogate(**PLAIN | {"hidden": 10, "surroundings": (2,)}).fit(data)
+    narrow = snap.Surrogate(**PLAIN | {"hidden": 10, "surroundings": ()}).fit(data)
+    assert model.left_out_ > narrow.left_out_ > 0
+    forecast = model.rollout(states[0], 1).states[-1]
+    np.testing.assert_array_equal(np.isnan(forecast[0]), ~mask)
