@@ -31,8 +31,7 @@ class Surrogate:
 
     Every argument may stay "auto"; `summary()` tells what was chosen and why.
 
-    - `extent`, `stride`: cells seen around a block, and cells of the block predicted at a time; one
-      number, or one an axis.
+    - `extent`, `stride`: cells seen around a block, cells of a block; one number, or one an axis.
     - `hidden`: random features; 0 gives the linear window model.
     - `activation`: "squareplus", "softplus" (the paper's), "sin", "tanh", "linear".
     - `weights`, `gain`: "local" units see a part of the window each, "uniform" ones all of it, as in
@@ -50,7 +49,7 @@ class Surrogate:
     - `potential`: whether windows see ∇Δ⁻¹u beside u, for what acts at a distance: the velocity of
       a vorticity, the force of a density. It is computed anew at every step, on periodic grids.
     - `surroundings`: widths w of boxes, as (3, 9), for what crosses more cells in a step than windows
-      hold. Windows see averages over 5 such boxes an axis as well, out to 2.5 w cells; () for none.
+      hold: they see averages over 5 boxes an axis as well, out to 2.5 w cells; () for none.
     - `scaling`: "range" (that of the training states), or `(low, high)`.
     - `margin`: a value outside the training range by more than so many ranges is taken as one at
       that limit, so that no forecast runs away; None extrapolates. With potentials, waves are
@@ -92,14 +91,13 @@ class Surrogate:
         seed: int = 0,
         dtype: str = "float64",
     ):
-        self.extent, self.stride, self.rank = extent, stride, rank
+        self.extent, self.stride, self.rank, self.surroundings = extent, stride, rank, surroundings
         self.hidden, self.activation, self.weights, self.gain = hidden, activation, weights, gain
         self.shrinkage, self.noise, self.noise_form = shrinkage, noise, noise_form
         self.symmetry, self.equivariant, self.averaging = symmetry, equivariant, averaging
         self.scaling, self.margin, self.mean = scaling, margin, mean
         self.boundary, self.windows, self.solver = boundary, windows, solver
-        self.context, self.potential, self.surroundings = context, potential, surroundings
-        self.seed, self.dtype = seed, dtype
+        self.context, self.potential, self.seed, self.dtype = context, potential, seed, dtype
 
     fit_: Fit
 
@@ -173,8 +171,7 @@ class Surrogate:
         """Learn from pairs `(pair, channel, *space)`: `after[i]` is `before[i]` a step later.
 
         `parameters` `(pair, P)` are constants of each pair, `fields` `(F, *space)` or
-        `(pair, F, *space)` known fields beside the state; both are context. `progress(done, total)`
-        is called now and then.
+        `(pair, F, *space)` known fields beside it. `progress(done, total)` is called now and then.
 
         A Dataset, or an array of xarray, may stand alone: all its pairs are read from disk a part
         at a time, or `count` of them spread over time. What was learned is kept in the file

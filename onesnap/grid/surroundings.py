@@ -65,7 +65,8 @@ def averages(
     of those, `(*at, channel · box)`.
     """
     numpy = np if isinstance(padded, np.ndarray) else jnp
-    means, dimension = padded, len(sides)
+    means: Any = padded
+    dimension = len(sides)
     for axis, side in enumerate(sides, 1):
         means = _moving_sum(means, side, axis)
     means = means / int(np.prod(sides))

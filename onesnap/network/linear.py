@@ -150,7 +150,7 @@ def _span(inputs: Inputs, basis: np.ndarray | None) -> np.ndarray | None:
     if not around:
         return None if basis is None else np.asarray(basis)
     if basis is not None:
-        return scipy.linalg.block_diag(basis, np.eye(around))
+        return np.asarray(scipy.linalg.block_diag(basis, np.eye(around)))
     # Boxes that are made up of cells would make columns that depend on each other.
     told = telling(inputs.surroundings, inputs.extent, inputs.stride)
     told = np.broadcast_to(told[:, None], inputs.boxes).ravel()
