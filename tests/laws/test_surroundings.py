@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from sound import sound
 from toys import next_state, smooth
 
 import onesnap as snap
@@ -151,6 +152,19 @@ def test_a_linear_law_of_fields_that_turn_is_learned_exactly():
     settings = PLAIN | {"stride": 1, "noise": 0.0, "surroundings": (3,), "symmetry": group}
     model = snap.Surrogate(**settings, hidden=0).fit(before, step(before))
     np.testing.assert_allclose(model.predict(unseen), step(unseen), atol=1e-9)
+
+
+def test_waves_that_cross_ten_cells_a_step():
+    """Much more is known of them than from windows of as many cells, or of more, alone."""
+    pairs, unseen = sound(0, 6, 64, 10.0), sound(1, 2, 64, 10.0)
+    group = full(2, ("scalar", "vector"))
+    errors = []
+    for extent, widths in ((4, ()), (5, ()), (4, (3, 9))):
+        settings = PLAIN | {"extent": extent, "surroundings": widths, "symmetry": group}
+        settings |= {"noise": 1e-6, "hidden": 0, "windows": 1000}
+        errors.append(1 - snap.Surrogate(**settings).fit(*pairs).score(*unseen))
+    assert errors[2] < 0.02
+    assert errors[2] < 0.1 * errors[1] < 0.1 * errors[0]
 
 
 def test_gradients_batches_and_both_precisions():
