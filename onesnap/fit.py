@@ -23,7 +23,6 @@ from .data.stream import Stream
 from .evaluate.calibration import calibrate
 from .evaluate.ensemble import draw_members
 from .grid.boundary import both_sides
-from .grid.windows import check_grid
 from .model.plan import Plan
 from .model.stepper import Stepper, average
 from .network import lstsq
@@ -144,7 +143,7 @@ def check_batch(fit: Fit, pairs: Pairs) -> None:
             "before: expected (channels, spatial axes, context values) as in the first batch, "
             f"{expected}, got {got}"
         )
-    check_grid(pairs.space, fit.plan.extent, fit.plan.stride)
+    inputs.check_grid(pairs.space)
 
 
 def learn(fit: Fit, pairs: Pairs, progress: Progress = None) -> Fit:
@@ -293,7 +292,7 @@ def _fingerprint(training: Training, stream: Stream, sample: Pairs) -> str:
     """What must not have changed for a checkpoint to be of use."""
     sampler, features = training.parts.sampler, training.parts.layer.features
     inputs = sampler.inputs
-    geometry = [inputs.extent, inputs.stride, inputs.boundary, sampler.group]
+    geometry = [inputs.extent, inputs.stride, inputs.boundary, inputs.surroundings, sampler.group]
     reading = [
         inputs.scaling.mean,
         inputs.scaling.margin,

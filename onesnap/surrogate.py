@@ -31,8 +31,7 @@ class Surrogate:
 
     Every argument may stay "auto"; `summary()` tells what was chosen and why.
 
-    - `extent`, `stride`: cells seen around a block, and cells of the block predicted at a time; one
-      number, or one an axis.
+    - `extent`, `stride`: cells seen around a block, cells of a block; one number, or one an axis.
     - `hidden`: random features; 0 gives the linear window model.
     - `activation`: "squareplus", "softplus" (the paper's), "sin", "tanh", "linear".
     - `weights`, `gain`: "local" units see a part of the window each, "uniform" ones all of it, as in
@@ -49,6 +48,8 @@ class Surrogate:
     - `context`: number of positional cosines, 0 for none; one for all axes, or one an axis.
     - `potential`: whether windows see ∇Δ⁻¹u beside u, for what acts at a distance: the velocity of
       a vorticity, the force of a density. It is computed anew at every step, on periodic grids.
+    - `surroundings`: widths w of boxes, as (3, 9), for what crosses more cells in a step than windows
+      hold: they see averages over 5 boxes an axis as well, out to 2.5 w cells; () for none.
     - `scaling`: "range" (that of the training states), or `(low, high)`.
     - `margin`: a value outside the training range by more than so many ranges is taken as one at
       that limit, so that no forecast runs away; None extrapolates. With potentials, waves are
@@ -81,6 +82,7 @@ class Surrogate:
         averaging: Group | None = None,
         context: Any = "auto",
         potential: bool | str = "auto",
+        surroundings: tuple[int, ...] | str = "auto",
         scaling: Any = "range",
         margin: float | None = 0.3,
         mean: str = "auto",
@@ -91,7 +93,7 @@ class Surrogate:
         dtype: str = "float64",
         effort: str = "normal",
     ):
-        self.extent, self.stride, self.rank = extent, stride, rank
+        self.extent, self.stride, self.rank, self.surroundings = extent, stride, rank, surroundings
         self.hidden, self.activation, self.weights, self.gain = hidden, activation, weights, gain
         self.shrinkage, self.noise, self.noise_form = shrinkage, noise, noise_form
         self.symmetry, self.equivariant, self.averaging = symmetry, equivariant, averaging
@@ -172,8 +174,7 @@ class Surrogate:
         """Learn from pairs `(pair, channel, *space)`: `after[i]` is `before[i]` a step later.
 
         `parameters` `(pair, P)` are constants of each pair, `fields` `(F, *space)` or
-        `(pair, F, *space)` known fields beside the state; both are context. `progress(done, total)`
-        is called now and then.
+        `(pair, F, *space)` known fields beside it. `progress(done, total)` is called now and then.
 
         A Dataset, or an array of xarray, may stand alone: all its pairs are read from disk a part
         at a time, or `count` of them spread over time. What was learned is kept in the file

@@ -76,12 +76,20 @@ def test_an_interrupted_fit_counts_what_it_left_out_before(file, tmp_path):
 
 @pytest.mark.usefixtures("small_batches")
 @pytest.mark.parametrize(
-    "change", [{"margin": 0.0}, {"margin": None}, {"activation": "tanh"}, {"seed": 1}], ids=str
+    "change",
+    [
+        {"margin": 0.0},
+        {"margin": None},
+        {"activation": "tanh"},
+        {"seed": 1},
+        {"surroundings": (3,)},
+    ],
+    ids=str,
 )
 def test_a_checkpoint_of_other_rows_is_refused(file, tmp_path, change):
     """Whatever changes the rows of the least-squares problem makes the sums so far worthless."""
     data = snap.open(file, boundary="wall")
-    settings = QUICK | {"scaling": (-1.0, 1.0)}
+    settings = QUICK | {"scaling": (-1.0, 1.0), "surroundings": (2,)}
 
     def stop(done, total):
         if done > total // 2:

@@ -131,7 +131,8 @@ def distance(states: np.ndarray, recorded: np.ndarray) -> float:
 @pytest.mark.parametrize("name", CASES)
 def test_the_recorded_fit_comes_out_again(name):
     recorded, now = load_record()[name], outcome(name)
-    assert now["chosen"] == recorded["chosen"]
+    # Settings that are younger than the record have to leave everything as it was.
+    assert recorded["chosen"].items() <= now["chosen"].items()
     np.testing.assert_array_equal(np.isnan(now["states"]), np.isnan(recorded["states"]))
     # Other processors round otherwise, which large readouts magnify.
     assert distance(now["states"], recorded["states"]) < 1e-5

@@ -39,12 +39,12 @@ def linear_window(
         return None
     scaling = make_scaling(pairs.before, plan.mean, plan.symmetry)
     inputs = make_inputs(
-        pairs, scaling, extent, plan.stride, plan.context, plan.potential, boundary, fill
-    )
+        pairs, scaling, extent, plan.stride, plan.context, plan.potential, boundary, fill,
+        plan.surroundings,
+    )  # fmt: skip
     sampler = Sampler(inputs, plan.symmetry, windows=WINDOWS, share=True)
     variances, directions = principal(sampler.rows(pairs))
-    beside = sum(plan.context) + pairs.parameters.shape[1]
-    features = draw_features(len(variances), beside, 0, "squareplus", plan.seed)
+    features = draw_features(len(variances), inputs.values, 0, "squareplus", plan.seed)
     layer = Layer(features, variances, directions, linear=make_linear(inputs, None, None))
     totals = layer.absorb(layer.start(inputs.outputs), sampler.rows(pairs))
     readout = layer.solve(totals, NOISE, np.inf)

@@ -5,4 +5,5 @@ windows      fields cut into windows, and blocks glued back into a field
 boundary     what lies beyond the edges
 scaling      ranges and means, before the network and after it
 potentials   ∇Δ⁻¹u, what a field does at a distance
+surroundings averages over boxes, what lies farther away than a window reaches
 """

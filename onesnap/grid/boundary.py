@@ -74,6 +74,9 @@ def _beyond(numpy: Any, state: Any, axis: int, kind: Any, width: int, high: bool
         return state[(slice(None),) * axis + (slice(first, first + count),)]
 
     if kind == "periodic":
+        if width > points:  # as surroundings may reach on a small grid: more than one turn
+            cells = np.arange(width) if high else np.arange(points - width, points)
+            return numpy.take(state, cells % points, axis)
         return part(False, width)
     if kind == "wall":
         return numpy.flip(part(True, width), axis)

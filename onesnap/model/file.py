@@ -88,6 +88,7 @@ def save(path, stored: Stored, *, force: bool = False) -> None:
         "potential": context.potential,
         "extent": inputs.extent,
         "stride": inputs.stride,
+        "surroundings": inputs.surroundings,
         "boundary": inputs.boundary,
         "params": stored.params,
         "data": stored.card,
@@ -211,6 +212,7 @@ def _assemble(settings: dict, tensors: dict[str, np.ndarray]) -> Stored:
         per_axis("stride", settings["stride"], dimension, 1),
         both_sides(settings["boundary"], dimension),
         tensors.get("fill"),
+        _widths(settings),
     )
     _check_sizes(inputs, settings["activation"], tensors)
     features = Features(
@@ -223,13 +225,22 @@ def _assemble(settings: dict, tensors: dict[str, np.ndarray]) -> Stored:
     along = {
         name: per_axis(name, plan[name], dimension, 0) for name in ("extent", "stride", "context")
     }
-    plan = Plan(**plan | along)
+    plan = Plan(**plan | along | {"surroundings": _widths(plan)})
     # A stepper that was averaged over another group has more units than its plan.
     orbits = plan.equivariant and features.hidden == plan.hidden
     network = make_network(features, tensors["readout"], inputs.stencil(plan.symmetry), orbits)
     stepper = Stepper(inputs, network, tensors.get("loudest"))
     card = _check_card(settings.get("data"))
-    return Stored(stepper, dict(settings["params"]), plan, card, tensors.get("members"))
+    params = dict(settings["params"])
+    if isinstance(params.get("surroundings"), list):  # JSON knows no tuples
+        params["surroundings"] = _widths(params)
+    return Stored(stepper, params, plan, card, tensors.get("members"))
+
+
+def _widths(settings: dict) -> tuple[int, ...]:
+    """The widths of surroundings; the first model files know of none."""
+    widths = settings.get("surroundings", [])
+    return per_axis("surroundings", widths, len(widths), 1)
 
 
 def _check_sizes(inputs: Inputs, activation: str, tensors: dict[str, np.ndarray]) -> None:
@@ -239,7 +250,7 @@ def _check_sizes(inputs: Inputs, activation: str, tensors: dict[str, np.ndarray]
     fields = context.fields.shape[0] + context.potential * channels * dimension
     cells = math.prod(window_sides(inputs.extent, inputs.stride)) * (channels + fields)
     seen, rank = shapes.get("features.basis", (cells, cells))
-    beside = sum(context.position) + context.parameters.shape[0]
+    beside = inputs.values
     hidden, known = shapes["features.weights"][1], context.parameters.shape[0] + fields
     stacked = hidden + cells + beside + 1  # with a linear part
     ordered = scaling.low.shape == scaling.high.shape and bool((scaling.low < scaling.high).all())

@@ -30,6 +30,7 @@ class Plan:
     potential: bool = False
     shrinkage: float | None = None  # of what random units add to the linear window; None without it
     member: str = "window"  # or what learns nothing: "mean", "persistence"
+    surroundings: tuple[int, ...] = ()  # widths of the boxes that windows see averages over
 
     def explain(self) -> list[tuple[str, str, str]]:
         """Rows of (setting, value, reason)."""
@@ -47,6 +48,7 @@ class Plan:
             "equivariant": "exactly" if self.equivariant else "as far as it was learned",
             "context": f"{'×'.join(map(str, self.context))} cosines" if any(self.context) else "none",
             "potential": "gradients beside the state" if self.potential else "none",
+            "surroundings": ", ".join(map(str, self.surroundings)) or "none",
             "mean": self.mean,
             "seed": str(self.seed),
         }
@@ -54,7 +56,7 @@ class Plan:
         return [(name, value, reasons.get(name, "as set")) for name, value in values.items()]
 
     def __str__(self) -> str:
-        return "\n".join(f"{name:<13}{value:<28}{why}" for name, value, why in self.explain())
+        return "\n".join(f"{name:<14}{value:<28}{why}" for name, value, why in self.explain())
 
 
 def _shrinkage(value: float | None) -> str:

@@ -13,7 +13,7 @@ from jaxtyping import Float
 
 from ..grid.scaling import Scaling
 from ..grid.states import check_states
-from ..grid.windows import AnyArray, check_grid
+from ..grid.windows import AnyArray
 from ..network.assemble import Network
 from ..network.equivariance import images
 from ..network.inputs import Inputs
@@ -91,7 +91,7 @@ def check_state(stepper: Stepper, state) -> None:
         )
     if not jnp.issubdtype(state.dtype, jnp.floating):
         raise ValueError(f"state: expected real floating point numbers, got {state.dtype}")
-    check_grid(state.shape[1:], stepper.inputs.extent, stepper.inputs.stride)
+    stepper.inputs.check_grid(state.shape[1:])
 
 
 def check_starts(name: str, states, stepper: Stepper) -> tuple[np.ndarray, bool]:
@@ -104,7 +104,7 @@ def check_starts(name: str, states, stepper: Stepper) -> tuple[np.ndarray, bool]
     states = check_states(name, states, stepper.dimension)
     if states.shape[1] != stepper.channels:
         raise ValueError(f"{name}: expected {stepper.channels} channel(s), got {states.shape[1]}")
-    check_grid(states.shape[2:], inputs.extent, inputs.stride)
+    inputs.check_grid(states.shape[2:])
     return states, single
 
 

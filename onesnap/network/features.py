@@ -101,12 +101,14 @@ def draw_features(
     window: Sequence[int] | None = None,
     gain: float = 1.0,
     position: int = 0,
+    boxes: Sequence[int] = (0,),
 ) -> Features:
     """Draw the random layer as the paper does.
 
     With the shape `(channels, *sides)` of a window, units are local: the weights of each fade away
-    from a place in it, and the first `position` values of the context count little but in units of
-    their own. `gain` multiplies all weights of inputs.
+    from a place in it. Of the context, surroundings of the shape `(levels, channels, *boxes)` come
+    first; then `position` values, which count little but in units of their own. `gain` multiplies
+    all weights of inputs.
     """
     if activation not in ACTIVATIONS:
         raise ValueError(f"activation: expected one of {sorted(ACTIVATIONS)}, got {activation!r}")
@@ -117,8 +119,24 @@ def draw_features(
     bias = random.uniform(-bound, bound, hidden)
     if window is not None and hidden:
         weights[:cells] *= _places(window, hidden, random)
-        _set_apart(weights, cells, position)
+        around = int(np.prod(boxes))
+        if around:
+            _balance(weights, cells, boxes, random)
+        _set_apart(weights, cells + around, position)
     return Features(None, weights, bias, activation)
+
+
+def _balance(weights: np.ndarray, cells: int, boxes: Sequence[int], random) -> None:
+    """Units see a few boxes of each level as well, and of these in all as much as of the cells.
+
+    Then a unit can combine neighbouring cells with what is on its way to them from afar.
+    """
+    levels, *level = boxes
+    around = int(np.prod(boxes))
+    bumps = [_places(level, len(weights[0]), random) for _ in range(levels)]
+    share = len(weights) / 2  # squares of all weights stay what they would be without surroundings
+    weights[cells : cells + around] *= np.concatenate(bumps) * np.sqrt(share / around)
+    weights[:cells] *= np.sqrt(share / cells)
 
 
 def _set_apart(weights: np.ndarray, cells: int, position: int) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import equinox as eqx
@@ -15,16 +17,19 @@ from ..data.pairs import Pairs
 from ..grid.boundary import pad, unheld
 from ..grid.potentials import gradients
 from ..grid.scaling import Scaling, range_of, widen
-from ..grid.windows import AnyArray, window_sides
+from ..grid.surroundings import averages, box_reach, box_sides, check_surroundings
+from ..grid.windows import AnyArray, check_grid, window_sides
 from ..symmetry import Group, Stencil
+from ..symmetry.stencil import BOXES
 from .context import Context
 
 
 class Inputs(eqx.Module):
     """How states are scaled, limited, continued beyond their edges, and put beside their context.
 
-    A window reads `extent` cells on either side of a block of `stride` cells. Cells in which the
-    last context field is 0 never have a value; they hold `fill`.
+    A window reads `extent` cells on either side of a block of `stride` cells, and averages over boxes
+    of each of the widths in `surroundings`. Cells in which the last context field is 0 never have a
+    value; they hold `fill`.
     """
 
     scaling: Scaling
@@ -33,6 +38,7 @@ class Inputs(eqx.Module):
     stride: tuple[int, ...] = eqx.field(static=True)
     boundary: Any = eqx.field(static=True, default="periodic")
     fill: Float[AnyArray, " C"] | None = None
+    surroundings: tuple[int, ...] = eqx.field(static=True, default=())
 
     @property
     def channels(self) -> int:
@@ -48,9 +54,26 @@ class Inputs(eqx.Module):
         """How many cells of each channel a window has."""
         return int(np.prod(window_sides(self.extent, self.stride)))
 
+    @property
+    def boxes(self) -> tuple[int, ...]:
+        """The shape of the surroundings, `(level, channel, *box)`."""
+        return (len(self.surroundings), self.channels, *(BOXES,) * len(self.stride))
+
+    @property
+    def values(self) -> int:
+        """How many values the context has."""
+        context = self.context
+        return math.prod(self.boxes) + sum(context.position) + context.parameters.shape[0]
+
     def stencil(self, group: Group) -> Stencil:
         """The windows that are read, as a group moves them."""
-        return Stencil(self.extent, self.stride, group, self.context.types(group.fields))
+        extras = self.context.types(group.fields)
+        return Stencil(self.extent, self.stride, group, extras, len(self.surroundings))
+
+    def check_grid(self, space: Sequence[int]) -> None:
+        """Raise unless windows and surroundings fit into a grid of this shape."""
+        check_grid(space, self.extent, self.stride)
+        check_surroundings(space, self.surroundings, self.stride, self.boundary)
 
     def cover(self, state):
         """The state with the cells filled that never have a value."""
@@ -60,11 +83,18 @@ class Inputs(eqx.Module):
         level = self.fill.reshape(-1, *(1,) * (state.ndim - 1))
         return numpy.where(self.context.fields[-1] > 0.5, state, level)
 
-    def read(self, field: Float[AnyArray, "C ..."], mean, step: Sequence[int]) -> tuple[Any, Any]:
+    def read(
+        self,
+        field: Float[AnyArray, "C ..."],
+        mean,
+        step: Sequence[int],
+        at: tuple[np.ndarray, ...] | None = None,
+    ) -> tuple[Any, Any]:
         """Padded inputs `(inputs, *space)` of a centred field, and context `(*windows, values)`.
 
         Windows start at every `step`-th cell; the last along an axis may reach beyond its end.
-        `mean` is what `Scaling.centre` set aside.
+        `mean` is what `Scaling.centre` set aside. Context is that of all windows, or of those with
+        the numbers `at` along each axis.
         """
         numpy = np if isinstance(field, np.ndarray) else jnp
         space, context = field.shape[1:], self.context
@@ -73,17 +103,23 @@ class Inputs(eqx.Module):
             for points, by, block in zip(space, step, self.stride, strict=True)
         ]
         inputs = self.scaling.shrink(field)
-        padded = pad(
-            inputs, self.extent, self.boundary, more, lambda value: self.scaling.level(value, mean)
-        )
+        level = partial(self.scaling.level, mean=mean)
+        padded = pad(inputs, self.extent, self.boundary, more, level)
         beside = context.beside(self.scaling.limit(inputs))
         if beside.shape[0]:
             further = pad(beside, self.extent, unheld(self.boundary), more)
             padded = numpy.concatenate([padded, further])
         place = context.place(space, self.stride, step).astype(field.dtype)
+        place = place if at is None else place[at]
         parameters = context.scaled_parameters
         parameters = numpy.broadcast_to(parameters, (*place.shape[:-1], *parameters.shape))
-        return padded, numpy.concatenate([place, parameters], axis=-1)
+        around = []
+        for width in self.surroundings:
+            sides = box_sides(width, self.stride)
+            wide = pad(inputs, box_reach(sides, self.stride), self.boundary, more, level)
+            # Limited for the linear part too: a second set of averages would cost as much again.
+            around.append(averages(self.scaling.limit(wide), sides, step, at))
+        return padded, numpy.concatenate([*around, place, parameters], axis=-1)
 
     def limit(self, padded: Any) -> Any:
         """What random units see of padded inputs: no state farther out than the margin."""
@@ -108,6 +144,22 @@ class Inputs(eqx.Module):
         return replace(self, context=replace(self.context, **known))
 
 
+def input_ranges(
+    scaling: Scaling, sides: Sequence[int], beside: int, levels: int
+) -> tuple[Float[np.ndarray, " turning"], Float[np.ndarray, " turning"]]:
+    """The low end and the width of the range of every cell of a window, then of its surroundings.
+
+    So many fields `beside` the state are scaled already.
+    """
+
+    def repeated(state: np.ndarray, fields: np.ndarray) -> np.ndarray:
+        cells = np.repeat(np.concatenate([state, fields]), math.prod(sides))
+        return np.concatenate([cells, np.tile(np.repeat(state, BOXES ** len(sides)), levels)])
+
+    low, width = np.asarray(scaling.low), np.asarray(scaling.high - scaling.low)
+    return repeated(low, np.zeros(beside)), repeated(width, np.ones(beside))
+
+
 def make_inputs(
     pairs: Pairs,
     scaling: Scaling,
@@ -117,6 +169,7 @@ def make_inputs(
     potential: bool = False,
     boundary: Any = "periodic",
     fill: np.ndarray | None = None,
+    surroundings: tuple[int, ...] = (),
 ) -> Inputs:
     """Inputs for states like those of some pairs, with the context of the last pair."""
     fields = range_of(pairs.fields, "keep") if pairs.fields.shape[1] else (np.zeros(0),) * 2
@@ -131,4 +184,4 @@ def make_inputs(
     context = Context(
         position, pairs.parameters[-1], pairs.fields[-1], *widen(low, high), potential=potential
     )
-    return Inputs(scaling, context, extent, stride, boundary, fill)
+    return Inputs(scaling, context, extent, stride, boundary, fill, surroundings)

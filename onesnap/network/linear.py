@@ -1,16 +1,20 @@
 """The linear part of a model: columns of least squares that come before the random ones.
 
-They are the cells of a window, its context values and a constant. With them first, what random units
-add beyond their own linear part stands apart in the triangular factor, and can be shrunk by itself.
+They are the cells of a window, its surroundings and other context values, and a constant. With them
+first, what random units add beyond their own linear part stands apart in the triangular factor, and
+can be shrunk by itself.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.linalg
 from jaxtyping import Float
 
+from ..grid.surroundings import telling
 from ..grid.windows import window_sides
 from ..symmetry.orbits import project_linear
 from ..symmetry.representations import (
@@ -22,20 +26,21 @@ from ..symmetry.representations import (
 )
 from ..symmetry.stencil import Stencil
 from .features import Features
-from .inputs import Inputs
+from .inputs import Inputs, input_ranges
 
 
 @dataclass(frozen=True)
 class Linear:
     """Linear columns for each irreducible representation ρ of a group, of which there may be one.
 
-    Cells are taken without the offset of their range: signs act on the field, not on its scaled
-    values. What is the same for a window and all its images belongs to the trivial ρ alone.
+    Cells, and surroundings as further cells, are taken without the offset of their range: signs act
+    on the field, not on its scaled values. What is the same for a window and all its images belongs
+    to the trivial ρ alone.
     """
 
     columns: tuple[Float[np.ndarray, "_ cells _"], ...]
     offset: Float[np.ndarray, " cells"]
-    values: int  # of the context
+    values: int  # of the context, without surroundings
     trivial: int  # the number of the trivial ρ
     stencil: Stencil | None
 
@@ -58,6 +63,9 @@ class Linear:
 
     def rows(self, cells: np.ndarray, context: np.ndarray) -> list[np.ndarray]:
         """The columns of rows, `(i · row, column)` for each ρ."""
+        around = len(self.offset) - cells.shape[1]
+        if around:
+            cells, context = np.hstack([cells, context[:, :around]]), context[:, around:]
         centred = cells + self.offset
         parts = [np.concatenate(list(centred @ part)) for part in self.columns]
         constant = np.ones((len(cells), 1))
@@ -123,17 +131,31 @@ class Linear:
 
 def make_linear(inputs: Inputs, stencil: Stencil | None, basis: np.ndarray | None) -> Linear:
     """The linear part of a layer; with a stencil its units come in whole orbits of the group."""
-    low, width = _cell_ranges(inputs)
-    offset, context = low / width, inputs.context
-    values = sum(context.position) + context.parameters.shape[0]
+    low, width = _ranges(inputs)
+    offset, values = low / width, inputs.values - math.prod(inputs.boxes)
+    span = _span(inputs, basis)
     if stencil is None:
-        columns = (np.eye(len(offset))[None] if basis is None else np.asarray(basis)[None],)
+        columns = (np.eye(len(offset))[None] if span is None else span[None],)
         return Linear(columns, offset, values, 0, None)
     columns = linear_columns(stencil)
-    if basis is not None:
-        columns = tuple(restricted(part, np.asarray(basis)) for part in columns)
+    if span is not None:
+        columns = tuple(restricted(part, span) for part in columns)
     same = [bool(np.allclose(part, 1.0)) for part in irreducible(stencil.group)]
     return Linear(columns, offset, values, same.index(True), stencil)
+
+
+def _span(inputs: Inputs, basis: np.ndarray | None) -> np.ndarray | None:
+    """A basis of what is seen of cells and surroundings, from one of the cells; None for all."""
+    around = math.prod(inputs.boxes)
+    if not around:
+        return None if basis is None else np.asarray(basis)
+    if basis is not None:
+        return np.asarray(scipy.linalg.block_diag(basis, np.eye(around)))
+    # Boxes that are made up of cells would make columns that depend on each other.
+    told = telling(inputs.surroundings, inputs.extent, inputs.stride)
+    told = np.broadcast_to(told[:, None], inputs.boxes).ravel()
+    cells = len(_ranges(inputs)[0]) - around
+    return np.eye(cells + around)[:, np.r_[np.ones(cells, bool), told]]
 
 
 def rescaled(
@@ -144,7 +166,7 @@ def rescaled(
     for inputs, back in ((before, True), (after, False)):
         if inputs is None:
             continue
-        low, width = _cell_ranges(inputs)
+        low, width = _ranges(inputs)
         cells = len(low)
         if back:
             readout[-1] -= (low / width) @ readout[:cells]
@@ -155,11 +177,8 @@ def rescaled(
     return readout
 
 
-def _cell_ranges(inputs: Inputs) -> tuple[np.ndarray, np.ndarray]:
-    """The low end and the width of the range of every cell; fields beside the state have none."""
-    scaling, context = inputs.scaling, inputs.context
-    fields = context.low.shape[0] - context.parameters.shape[0]
-    low = np.concatenate([scaling.low, np.zeros(fields)])
-    width = np.concatenate([scaling.high - scaling.low, np.ones(fields)])
-    sides = int(np.prod(window_sides(inputs.extent, inputs.stride)))
-    return np.repeat(low, sides), np.repeat(width, sides)
+def _ranges(inputs: Inputs) -> tuple[np.ndarray, np.ndarray]:
+    """The low end and the width of the range of every cell, then of the surroundings."""
+    fields = inputs.context.low.shape[0] - inputs.context.parameters.shape[0]
+    sides = window_sides(inputs.extent, inputs.stride)
+    return input_ranges(inputs.scaling, sides, fields, len(inputs.surroundings))

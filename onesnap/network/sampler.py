@@ -12,6 +12,7 @@ from jaxtyping import Float
 
 from ..data.pairs import Pairs
 from ..grid.boundary import both_sides, pad, unheld
+from ..grid.surroundings import averages, box_reach, box_sides
 from ..grid.windows import every
 from ..symmetry import Element, Group
 from .inputs import Inputs
@@ -91,12 +92,12 @@ class Sampler:
         fields = element.act(fields, ("fixed",) * len(fields)) if len(fields) else fields
         one = (1,) * len(space)
         padded, context = inputs.bind(pairs.parameters[index], fields).read(
-            self.group.act(element, state), turned.reshape(mean.shape), one
+            self.group.act(element, state), turned.reshape(mean.shape), one, at
         )
         none, more = (0,) * len(space), [step - 1 for step in inputs.stride]
         after = pad(self.group.act(element, target), none, inputs.boundary, more)
         seen = every(padded, inputs.extent, inputs.stride)[at]
-        return Rows(_flat(seen), context[at], _flat(every(after, none, inputs.stride)[at]))
+        return Rows(_flat(seen), context, _flat(every(after, none, inputs.stride)[at]))
 
     def usable(self, pairs: Pairs, index: int, chosen: np.ndarray, element: Element) -> np.ndarray:
         """Those of the cells whose windows can be learned from.
@@ -108,14 +109,20 @@ class Sampler:
         return self._complete(pairs, index, self._inside(space, chosen), element)
 
     def _complete(self, pairs: Pairs, index: int, chosen: np.ndarray, element: Element) -> np.ndarray:
-        """Those of the windows in which no value is missing."""
+        """Those of the windows in which, and in whose surroundings, no value is missing."""
         if pairs.missing is None or not pairs.missing[index].any():
             return chosen
         extent, stride = self.inputs.extent, self.inputs.stride
+        boundary, more = unheld(self.inputs.boundary), [step - 1 for step in stride]
         gone = element.act(pairs.missing[index][None].astype(np.int8), ("scalar",)) != 0
-        padded = pad(gone, extent, unheld(self.inputs.boundary), [step - 1 for step in stride])
+        padded = pad(gone, extent, boundary, more)
         at = np.unravel_index(chosen, gone.shape[1:])
-        return chosen[~_flat(every(padded, extent, stride)[at]).any(axis=1)]
+        touched = _flat(every(padded, extent, stride)[at]).any(axis=1)
+        for width in self.inputs.surroundings:
+            sides = box_sides(width, stride)
+            wide = pad(gone.astype(np.float64), box_reach(sides, stride), boundary, more)
+            touched |= averages(wide, sides, (1,) * len(stride), at).any(axis=1)
+        return chosen[~touched]
 
     def _inside(self, space: tuple[int, ...], chosen: np.ndarray) -> np.ndarray:
         """Those of the cells whose block does not reach beyond an end that is not periodic."""

@@ -10,6 +10,7 @@ import numpy as np
 from ..data.pairs import Pairs
 from ..grid.boundary import both_sides
 from ..grid.potentials import TYPES
+from ..grid.surroundings import check_surroundings
 from ..model.plan import Plan
 from ..symmetry import Group
 from .extents import fits, rank_extents
@@ -74,7 +75,7 @@ def find_beside(judge: Judge, option: Option) -> tuple[Judge, Option]:
     for name, words in tried.items():
         if name not in option.plan.reasons:
             option = option.because(name, words[-1])
-    for name in ("context", "potential"):
+    for name in ("context", "potential", "surroundings"):
         if judge.problem.free(name) and name not in option.plan.reasons:
             option = option.because(name, "windows of the state tell what a step does")
     return judge, option
@@ -87,6 +88,14 @@ def _things(judge: Judge, plan: Plan) -> Iterator[tuple[str, Judge, Plan]]:
     groups = [group for group in given if isinstance(group, Group)]
     if problem.free("potential") and not plan.potential and not no_potential(problem, groups):
         yield "potential", judge, replace(plan, potential=True)
+    if problem.free("surroundings") and len(plan.surroundings) < len(judge.policy.surroundings):
+        wider = judge.policy.surroundings[: len(plan.surroundings) + 1]
+        try:
+            check_surroundings(pairs.space, wider, plan.stride)
+        except ValueError:
+            pass  # boxes that do not fit the grid are no candidates
+        else:
+            yield "surroundings", judge, replace(plan, surroundings=wider)
     turned = any(len(group) > 1 for group in groups)
     if problem.free("context") and not any(plan.context) and not turned:
         axes = range(problem.dimension)

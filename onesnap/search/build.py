@@ -8,6 +8,7 @@ import numpy as np
 
 from ..data.pairs import Pairs
 from ..grid.scaling import make_scaling
+from ..grid.surroundings import check_surroundings
 from ..model.plan import Plan
 from ..model.spectral_limit import amplitude_limit
 from ..model.stepper import Stepper
@@ -49,9 +50,10 @@ def make_parts(plan: Plan, problem: Problem) -> Parts:
     pairs, given = problem.pairs, problem.given
     margin = given["margin"] if plan.hidden else None  # a linear model stays linear
     scaling = make_scaling(pairs.before, plan.mean, plan.symmetry, given["scaling"], margin)
+    check_surroundings(pairs.space, plan.surroundings, plan.stride)
     inputs = make_inputs(
         pairs, scaling, plan.extent, plan.stride, plan.context, plan.potential,
-        problem.boundary, problem.fill,
+        problem.boundary, problem.fill, plan.surroundings,
     )  # fmt: skip
     sampler = Sampler(
         inputs,
@@ -78,8 +80,7 @@ def make_layer(plan: Plan, sampler: Sampler, pairs: Pairs) -> Layer:
         sampler, windows=min(share, sampler.windows or share), share=False, orbits=False, noise=0.0
     )
     variances, directions = principal(few.rows(pairs))
-    position = sum(plan.context)
-    beside = position + pairs.parameters.shape[1]
+    position, beside = sum(plan.context), sampler.inputs.values
     stencil = sampler.inputs.stencil(plan.symmetry)
     units = plan.hidden // len(plan.symmetry) if plan.equivariant else plan.hidden
     if plan.equivariant:
@@ -90,8 +91,9 @@ def make_layer(plan: Plan, sampler: Sampler, pairs: Pairs) -> Layer:
     channels = len(variances) // int(np.prod(stencil.sides))
     window = (channels, *stencil.sides) if plan.weights == "local" else None
     features = draw_features(
-        len(variances), beside, units, plan.activation, plan.seed, window, plan.gain, position
-    )
+        len(variances), beside, units, plan.activation, plan.seed, window, plan.gain, position,
+        sampler.inputs.boxes,
+    )  # fmt: skip
     features = features if basis is None else features.reduce(basis)
     if plan.equivariant:
         features = images(features, sampler.inputs.scaling, stencil)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..grid.surroundings import BOXES
 from ..grid.windows import per_axis, window_sides
 from ..model.plan import Plan
 from .held_out import Judge
@@ -36,7 +37,8 @@ def fits(judge: Judge, plan: Plan) -> bool:
     sides = window_sides(plan.extent, plan.stride)
     small = all(side <= points for side, points in zip(sides, problem.pairs.space, strict=True))
     fields = problem.channels * (1 + len(sides) * plan.potential) + problem.pairs.fields.shape[1]
-    return small and fields * int(np.prod(sides)) <= judge.policy.columns
+    boxes = problem.channels * len(plan.surroundings) * BOXES ** len(sides)
+    return small and fields * int(np.prod(sides)) + boxes <= judge.policy.columns
 
 
 def wider(judge: Judge, plan: Plan) -> list[Plan]:

@@ -85,10 +85,8 @@ def persistence(inputs: Inputs) -> np.ndarray:
     cells = np.arange(inputs.channels * inputs.window_cells).reshape(-1, *sides)
     middle = [slice(e, e + s) for e, s in zip(inputs.extent, inputs.stride, strict=True)]
     block = cells[(slice(None), *middle)].reshape(inputs.channels, -1)
-    context = inputs.context
-    fields = context.low.shape[0] - context.parameters.shape[0]
-    values = sum(context.position) + context.parameters.shape[0]
-    size = (inputs.channels + fields) * inputs.window_cells + values + 1
+    fields = inputs.context.low.shape[0] - inputs.context.parameters.shape[0]
+    size = (inputs.channels + fields) * inputs.window_cells + inputs.values + 1
     readout, width = np.zeros((size, inputs.outputs)), scaling.high - scaling.low
     readout[block.ravel(), np.arange(inputs.outputs)] = np.repeat(width, block.shape[1])
     readout[-1] = np.repeat(scaling.low, block.shape[1])

@@ -106,6 +106,11 @@ def check_settings(given: Mapping[str, Any]) -> None:
     _expect("shrinkage", given["shrinkage"], fine, "a number of at least 0, 'auto' or None")
     fine = isinstance(given["potential"], bool | np.bool_) or given["potential"] == "auto"
     _expect("potential", given["potential"], fine, "True, False or 'auto'")
+    widths = given["surroundings"]
+    fine = isinstance(widths, tuple | list) and all(_whole(width, 2) for width in widths)
+    fine = widths == "auto" or (fine and list(widths) == sorted(set(widths)))
+    expected = "integers of at least 2 in increasing order, as (3, 9), or 'auto'"
+    _expect("surroundings", widths, fine, expected)
     fine = isinstance(given["equivariant"], bool | np.bool_)
     _expect("equivariant", given["equivariant"], fine, "True or False")
     fine = isinstance(given["symmetry"], Group) or given["symmetry"] in (None, "auto")

@@ -26,7 +26,7 @@ from .symmetry import find_symmetry, no_group
 
 PAPER_NOISE = 1e-4
 SETTLED_BY_TRIALS = (
-    "extent", "hidden", "gain", "shrinkage", "symmetry", "context", "potential", "mean",
+    "extent", "hidden", "gain", "shrinkage", "symmetry", "context", "potential", "surroundings", "mean",
 )  # fmt: skip
 
 
@@ -111,6 +111,7 @@ def first_plan(problem: Problem) -> Plan:
         equivariant=bool(given["equivariant"] and group.is_closed),
         context=per_axis("context", value("context", 0), dimension, 0),
         potential=bool(value("potential", False)),
+        surroundings=tuple(value("surroundings", ())),
         mean=value("mean", "keep"),
         seed=given["seed"],
         reasons=reasons,
@@ -173,7 +174,7 @@ def _simple(judge: Judge, option: Option) -> Settled | None:
     words = f"{in_words(errors[name])} of the change a step makes; {in_words(option.errors)} at best"
     plan = replace(
         plan, extent=(0,) * problem.dimension, hidden=0, shrinkage=np.inf, rank=None,
-        symmetry=no_group(problem), context=(0,) * problem.dimension, potential=False,
+        symmetry=no_group(problem), context=(0,) * problem.dimension, potential=False, surroundings=(),
         member=name, noise=0.0, reasons={"member": words, "noise": "nothing is learned"},
     )  # fmt: skip
     parts = make_parts(plan, problem)

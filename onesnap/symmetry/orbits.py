@@ -83,9 +83,9 @@ def invariant(
 def project_linear(
     readout: Float[np.ndarray, "inputs outputs"], stencil: Stencil
 ) -> Float[np.ndarray, "inputs outputs"]:
-    """The equivariant part of a linear readout; inputs after the cells are the same for images."""
+    """The equivariant part of a linear readout; inputs after those that turn are alike for images."""
     back, total = answers(readout, stencil), np.zeros_like(readout)
-    source, sign = stencil.on_windows
+    source, sign = stencil.on_inputs
     cells = source.shape[1]
     for g in range(len(source)):
         total[source[g]] += sign[g][:, None] * back[g][:cells]

@@ -142,12 +142,12 @@ def _copies(part: np.ndarray) -> float:
 
 @lru_cache
 def linear_columns(stencil: Stencil) -> tuple[Float[np.ndarray, "_ cells _"], ...]:
-    """Linear functions of a window for each ρ: column k of matrix i gives the coefficient F[i, k].
+    """Linear functions of all that turns, for each ρ: column k of matrix i gives F[i, k].
 
     A cell of the moved window is a function on the group. Those of one cell of each orbit hold all
     there are, with repetitions where an element leaves the cell in place.
     """
-    group, (source, sign) = stencil.group, stencil.on_windows
+    group, (source, sign) = stencil.group, stencil.on_inputs
     size, cells = source.shape
     first = np.flatnonzero(source.min(axis=0) == np.arange(cells))
     moved = np.zeros((size, len(first), cells))  # cell `first` of the window moved by a

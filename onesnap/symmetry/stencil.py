@@ -9,19 +9,23 @@ import numpy as np
 
 from .groups import Group
 
+BOXES = 5  # along each axis of a level of surroundings
+
 
 @dataclass(frozen=True)
 class Stencil:
     """A block of sides `stride`, seen with `extent` cells on either side, under a group.
 
-    `extras` are the types of the fields that windows hold beside those of the group. Actions are
-    `source` and `sign`, both `(element, cell)`: `(g z)[i] = sign[g, i] z[source[g, i]]`.
+    `extras` are the types of the fields that windows hold beside those of the group; so many `levels`
+    of surroundings are averages of the latter over boxes. Actions are `source` and `sign`, both
+    `(element, cell)`: `(g z)[i] = sign[g, i] z[source[g, i]]`.
     """
 
     extent: tuple[int, ...]
     stride: tuple[int, ...]
     group: Group
     extras: tuple[str, ...] = ()
+    levels: int = 0
 
     @property
     def sides(self) -> tuple[int, ...]:
@@ -32,6 +36,15 @@ class Stencil:
     def on_windows(self) -> tuple[np.ndarray, np.ndarray]:
         """The action on flattened windows, fields beside the state included."""
         return _action(Group(self.group.elements, (*self.group.fields, *self.extras)), self.sides)
+
+    @cached_property
+    def on_inputs(self) -> tuple[np.ndarray, np.ndarray]:
+        """The action on all that turns: flattened windows, then the boxes of each level."""
+        boxes = _action(self.group, (BOXES,) * self.group.dimension)
+        parts = [self.on_windows, *[boxes] * self.levels]
+        starts = np.cumsum([0] + [source.shape[1] for source, _ in parts])
+        sources = [source + start for (source, _), start in zip(parts, starts, strict=False)]
+        return np.concatenate(sources, 1), np.concatenate([sign for _, sign in parts], 1)
 
     @cached_property
     def on_blocks(self) -> tuple[np.ndarray, np.ndarray]:

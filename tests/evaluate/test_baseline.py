@@ -53,6 +53,17 @@ def test_a_window_must_reach_what_a_step_does():
     assert linear_window(pairs, plan(1, extent=100), wider=50) is None
 
 
+def test_surroundings_are_among_the_inputs():
+    """Means over 5 cells move on by 5 cells a step: what a box holds."""
+
+    def step(states):
+        return sum(np.roll(states, shift, axis=2) for shift in range(3, 8)) / 5
+
+    before, unseen = np.random.default_rng(0).normal(size=(2, 2, 1, 48))
+    linear = linear_window(make_pairs(before, step(before)), plan(1, stride=1, surroundings=(5,)))
+    np.testing.assert_allclose(advance(linear, unseen), step(unseen), atol=1e-9)
+
+
 def test_a_symmetry_moves_windows_and_what_they_become():
     """u → u + 0.1 ∇ div u turns with the arrows: windows that were moved wrongly would not fit."""
 

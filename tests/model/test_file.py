@@ -32,6 +32,7 @@ MODELS = {
     "symmetric": lambda: fitted(symmetry=full(1, ("scalar", "vector")), scaling=[-5, [5, 6]]),
     "averaged": lambda: fitted(averaging=full(1, ("scalar", "vector"))),
     "position": lambda: fitted(context=2, mean="conserve"),
+    "surroundings": lambda: fitted(surroundings=(2,), symmetry=full(1, ("scalar", "vector"))),
     "potential": lambda: fitted(potential=True, symmetry=full(1, ("scalar", "pseudoscalar"))),
     "told": lambda: snap.Surrogate(**QUICK, symmetry=None, mean="remove").fit(
         STATES[:3], STATES[1:], parameters=np.ones((3, 1)), fields=STATES[3]

@@ -87,6 +87,22 @@ def test_some_units_see_the_position_alone_and_the_others_little_of_it():
     np.testing.assert_array_equal(apart.weights[-1, alone:], even.weights[-1, alone:])
 
 
+def test_units_see_as_much_of_surroundings_as_of_cells():
+    """Of cells and boxes the same share of squares; without a window all weights are alike."""
+    boxes, known = (2, 1, 5, 5), {"window": (1, 6, 6), "position": 2}
+    plain = draw_features(36, 50 + 2, 400, "tanh", 0, boxes=boxes)
+    np.testing.assert_array_equal(plain.weights, draw_features(36, 52, 400, "tanh", 0).weights)
+    weights = draw_features(36, 50 + 2, 400, "tanh", 0, **known, boxes=boxes).weights
+    alone = 30
+    assert not np.any(weights[:86, :alone])
+    assert np.all(weights[86:, :alone])
+    fine, coarse = (
+        np.mean(np.sum(part[:, alone:] ** 2, axis=0)) for part in (weights[:36], weights[36:86])
+    )
+    assert fine == pytest.approx(1 / 6, rel=0.05)
+    assert coarse == pytest.approx(1 / 6, rel=0.05)
+
+
 def test_an_unknown_activation_is_named():
     with pytest.raises(ValueError, match="activation: expected one of"):
         draw_features(3, 0, 4, "relu", 0)

@@ -150,6 +150,34 @@ def test_every_kind_of_input(case, mean):
         assert_rows_are_those_of_a_step(sampler, inputs, pairs)
 
 
+@pytest.mark.parametrize("mean", ["keep", "remove"])
+@pytest.mark.parametrize("case", ["periodic", "moved", "wall", "a held value", "position and beside"])
+def test_surroundings(case, mean):
+    """With values beyond the margin, which averages are taken of as they are at the margin."""
+    group = full(2, ("pseudoscalar",), negation=True) if case == "moved" else trivial(2)
+    boundary = {"wall": ("wall", "open"), "a held value": 0.7}.get(case, "periodic")
+    before = smooth(0, (2, 1, 12, 14 - 2 * (case == "moved"))) + 0.5
+    pairs = make_pairs(before, next_state(before))
+    position = (0, 0)
+    if case == "position and beside":
+        position = (2, 1)
+        told = np.array([[1.0], [3.0]]), np.random.default_rng(0).normal(size=(2, 1, 12, 14))
+        pairs = make_pairs(pairs.before, pairs.after, *told)
+    scaling = Scaling(np.array([-1.0]), np.array([1.0]), mean, margin=0.2)
+    inputs = make_inputs(pairs, scaling, (1, 1), (2, 2), position, False, boundary, surroundings=(2,))
+    assert inputs.values == 25 + sum(position) + pairs.parameters.shape[1]
+    sampler = Sampler(inputs, group)
+    assert clipped(sampler, before) > 0.1
+    assert_rows_are_those_of_a_step(sampler, inputs, pairs)
+    _, limited, context = windows_of_a_step(
+        inputs.bind(pairs.parameters[0], pairs.fields[0]), pairs.before[0]
+    )
+    assert context[..., :25].min() >= -0.2
+    assert context[..., :25].max() <= 1.2
+    middle = limited.reshape(*limited.shape[:2], -1, 4, 4)[:, :, 0, 1:3, 1:3].mean(axis=(-2, -1))
+    np.testing.assert_allclose(context[..., 12], middle, atol=1e-14)  # the box over the block
+
+
 def test_a_step_from_a_clipped_state_is_that_from_the_limit():
     """What lies beyond the margin changes nothing, in training as in a step."""
     before = smooth(0, (3, 1, 32))

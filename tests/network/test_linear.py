@@ -39,19 +39,20 @@ def drifting(states: np.ndarray) -> np.ndarray:
     return states + 0.3 * (left - states) + 0.1 * (left + right - 2 * states)
 
 
+@pytest.mark.parametrize("surroundings", [(), (2,)])
 @pytest.mark.parametrize("shrinkage", [0.0, np.inf])
 @pytest.mark.parametrize("noise", [0.0, 1e-2])
 @pytest.mark.parametrize("name", GROUPS)
-def test_a_fit_by_representations_is_that_to_all_images(name, noise, shrinkage):
+def test_a_fit_by_representations_is_that_to_all_images(name, noise, shrinkage, surroundings):
     """Noise included: what it costs between linear columns and random units has to be right."""
     group = GROUPS[name]
     states = np.random.default_rng(0).normal(size=(2, group.channels, *(12,) * group.dimension))
     pairs = make_pairs(states, bent(states), np.array([[0.3], [0.7]]))
     scaling = make_scaling(pairs.before, "keep", group, "range", 0.3)
     sizes = (1,) * group.dimension, (2,) * group.dimension
-    inputs = make_inputs(pairs, scaling, *sizes)
+    inputs = make_inputs(pairs, scaling, *sizes, surroundings=surroundings)
     stencil = inputs.stencil(group)
-    units = draw_features(stencil.on_windows[0].shape[1], 1, 6, "squareplus", 0)
+    units = draw_features(stencil.on_windows[0].shape[1], inputs.values, 6, "squareplus", 0)
     units = images(units, scaling, stencil)
     once, every = Sampler(inputs, group, orbits=True), Sampler(inputs, group)
     known = principal(every.rows(pairs))

@@ -93,6 +93,18 @@ def test_blocks_that_reach_over_an_edge_are_left_out():
     assert len(join(list(some.rows(PAIRS))).cells) == 4 * 7 * 6 < some.count(PAIRS)
 
 
+def test_windows_with_a_missing_value_in_their_surroundings_are_left_out():
+    before = np.random.default_rng(0).normal(size=(1, 1, 40))
+    missing = np.zeros((1, 40), bool)
+    missing[0, 20] = True
+    pairs = make_pairs(before, before, missing=missing)
+    for widths, reach in (((), 1), ((2,), 4), ((2, 5), 14)):
+        scaling = Scaling(np.array([-1.0]), np.array([1.0]))
+        inputs = make_inputs(pairs, scaling, (1,), (2,), surroundings=widths)
+        (rows,) = Sampler(inputs, trivial(1)).rows(pairs)
+        assert len(rows.cells) == 40 - (2 * reach + 2), widths
+
+
 def test_windows_with_a_missing_value_are_left_out():
     missing = np.zeros((4, 8, 6), bool)
     missing[1, 4, 3] = True

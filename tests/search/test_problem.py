@@ -32,6 +32,8 @@ def test_an_array_is_not_auto():
         {},
         {"hidden": 0, "rank": 1, "windows": 1, "context": (0, 3), "noise": 0, "margin": None},
         {"hidden": np.int64(5), "noise": np.float32(0.1), "gain": 2, "equivariant": np.True_},
+        {"surroundings": (3, 9)},
+        {"surroundings": [np.int64(2)]},
         {"potential": np.False_, "symmetry": None, "averaging": full(2)},
         *({"activation": name} for name in ("squareplus", "softplus", "sin", "tanh", "linear")),
         *({"noise_form": name} for name in ("auto", "floor", "isotropic", "sampled")),
@@ -56,6 +58,9 @@ def test_settings_that_make_sense_pass(settings):
         ({"equivariant": "yes"}, "equivariant: expected True or False, got 'yes'"),
         ({"equivariant": 1}, "equivariant: expected True or False, got 1"),
         ({"averaging": "auto"}, "averaging: expected a Group"),
+        ({"surroundings": 3}, "surroundings: expected integers of at least 2 in increasing order"),
+        ({"surroundings": (9, 3)}, "surroundings: expected integers of at least 2 in increasing"),
+        ({"surroundings": (1, 3)}, "surroundings: expected integers of at least 2"),
         ({"symmetry": 8}, "symmetry: expected a Group"),
     ],
 )

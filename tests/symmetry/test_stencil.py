@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from onesnap.grid.boundary import pad
+from onesnap.grid.surroundings import averages, box_reach
 from onesnap.grid.windows import tile
 from onesnap.symmetry import Group, Stencil, full, reflections
 
@@ -30,6 +31,27 @@ def test_windows_of_a_moved_field_are_moved_windows(data, dimension, extent, str
     source, sign = stencil.on_blocks
     moved = group.act(element, window[: group.channels])[middle].ravel()
     np.testing.assert_array_equal(sign[number] * block.ravel()[source[number]], moved)
+
+
+@pytest.mark.parametrize("element", full(2).elements)
+def test_surroundings_of_a_moved_field_are_moved_surroundings(element):
+    """Of the block in the middle of a grid, which stays there."""
+    group, stride = full(2, ("scalar", "vector")), (2, 2)
+    stencil = Stencil((1, 1), stride, group, (), 2)
+    state = RANDOM.normal(size=(3, 14, 14))
+
+    def inputs(field):
+        parts = [field[:, 5:9, 5:9].ravel()]
+        for width in (2, 4):
+            sides = (width, width)
+            wide = pad(field, box_reach(sides, stride))
+            parts.append(averages(wide, sides, stride)[3, 3])
+        return np.concatenate(parts)
+
+    number = group.elements.index(element)
+    source, sign = (part[number] for part in stencil.on_inputs)
+    moved = inputs(group.act(element, state))
+    np.testing.assert_allclose(moved, sign * inputs(state)[source], atol=1e-14)
 
 
 @pytest.mark.parametrize("element", reflections(2).elements)
