@@ -119,17 +119,21 @@ class Judge:
         empty = layer.start(sampler.inputs.outputs)
         groups, tests = self._rows(parts, plan, self.policy.rows * layer.columns)
         shift = (lambda rows: _shifted(rows, sampler.inputs)) if shifted else (lambda rows: rows)
-        sums = {mask: layer.absorb(empty, [shift(join(rows))]) for mask, rows in groups.items()}
-        judged = np.clip(int(FOLD_WORK / layer.work), 2, self.folds.count)
         able = [
             fold
             for fold, rows in enumerate(tests)
             if sum(len(part.cells) for part in rows) >= BLOCKS
-            and any(not mask >> fold & 1 for mask in sums)
+            and any(not mask >> fold & 1 for mask in groups)
         ]
         if not able:
             return None
-        able = [able[i] for i in spread(len(able), int(judged))]
+        judged = int(np.clip(FOLD_WORK / layer.work, 2, self.folds.count))
+        able = [able[number] for number in spread(len(able), judged)]
+        # Windows that touch the same of the folds left out go together.
+        seen, together = sum(1 << fold for fold in able), dict[int, list[Rows]]()
+        for mask, rows in groups.items():
+            together.setdefault(mask & seen, []).extend(rows)
+        sums = {mask: layer.absorb(empty, [shift(join(rows))]) for mask, rows in together.items()}
         left = leave_out(sums, able, empty)
         held = {}
         for fold in able:
