@@ -41,7 +41,7 @@ def linear_window(
     inputs = make_inputs(
         pairs, scaling, extent, plan.stride, plan.context, plan.potential, boundary, fill
     )
-    sampler = Sampler(inputs, plan.symmetry, windows=WINDOWS, share=True)
+    sampler = Sampler(inputs, plan.symmetry, windows=WINDOWS, share=True, edges=True)
     variances, directions = principal(sampler.rows(pairs))
     beside = sum(plan.context) + pairs.parameters.shape[1]
     features = draw_features(len(variances), beside, 0, "squareplus", plan.seed)

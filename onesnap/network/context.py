@@ -32,7 +32,14 @@ class Context(eqx.Module):
 
     def place(self, space: Sequence[int], stride: Sequence[int], step: Sequence[int]) -> np.ndarray:
         """Position values `(*windows, values)` of windows that start at every `step`-th cell."""
-        starts = [np.arange(0, n, by) for n, by in zip(space, step, strict=True)]
+        return self.place_at(
+            [np.arange(0, n, by) for n, by in zip(space, step, strict=True)], space, stride
+        )
+
+    def place_at(
+        self, starts: Sequence[np.ndarray], space: Sequence[int], stride: Sequence[int]
+    ) -> np.ndarray:
+        """The same of windows whose blocks start at these cells along each axis."""
         shape = tuple(len(s) for s in starts)
         columns = []
         for axis, (start, points, block) in enumerate(zip(starts, space, stride, strict=True)):

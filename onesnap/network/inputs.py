@@ -13,6 +13,7 @@ from jaxtyping import Float
 
 from ..data.pairs import Pairs
 from ..grid.boundary import pad, unheld
+from ..grid.edges import Edges, find_edges
 from ..grid.potentials import gradients
 from ..grid.scaling import Scaling, range_of, widen
 from ..grid.windows import AnyArray, window_sides
@@ -24,7 +25,8 @@ class Inputs(eqx.Module):
     """How states are scaled, limited, continued beyond their edges, and put beside their context.
 
     A window reads `extent` cells on either side of a block of `stride` cells. Cells in which the
-    last context field is 0 never have a value; they hold `fill`.
+    last context field is 0 never have a value; they hold `fill`. Windows are kept `inward` of open
+    ends, but for models from old files, which read the last cell again and again beyond them.
     """
 
     scaling: Scaling
@@ -33,6 +35,7 @@ class Inputs(eqx.Module):
     stride: tuple[int, ...] = eqx.field(static=True)
     boundary: Any = eqx.field(static=True, default="periodic")
     fill: Float[AnyArray, " C"] | None = None
+    inward: bool = eqx.field(static=True, default=True)
 
     @property
     def channels(self) -> int:
@@ -40,12 +43,19 @@ class Inputs(eqx.Module):
 
     @property
     def outputs(self) -> int:
-        """How many values a block has."""
-        return self.channels * int(np.prod(self.stride))
+        """How many values are predicted from a window: those of one block or of several."""
+        return self.channels * int(np.prod(self.stride)) * len(self.edges.offsets)
+
+    @property
+    def edges(self) -> Edges:
+        """Where blocks lie off the middle of their windows."""
+        return find_edges(self.extent, self.stride, self.boundary if self.inward else "wall")
 
     def stencil(self, group: Group) -> Stencil:
         """The windows that are read, as a group moves them."""
-        return Stencil(self.extent, self.stride, group, self.context.types(group.fields))
+        offsets = self.edges.offsets
+        known = self.extent, self.stride, group, self.context.types(group.fields)
+        return Stencil(*known, offsets if len(offsets) > 1 else None)
 
     def cover(self, state):
         """The state with the cells filled that never have a value."""
@@ -75,10 +85,16 @@ class Inputs(eqx.Module):
         if beside.shape[0]:
             further = pad(beside, self.extent, unheld(self.boundary), more)
             padded = numpy.concatenate([padded, further])
-        place = context.place(space, self.stride, step).astype(field.dtype)
-        parameters = context.scaled_parameters
+        starts = [np.arange(0, points, by) for points, by in zip(space, step, strict=True)]
+        return padded, self.context_at(starts, field)
+
+    def context_at(self, starts: Sequence[np.ndarray], field: Float[AnyArray, "C ..."]) -> Any:
+        """Context `(*windows, values)` of windows of a field whose blocks start at these cells."""
+        numpy = np if isinstance(field, np.ndarray) else jnp
+        place = self.context.place_at(starts, field.shape[1:], self.stride).astype(field.dtype)
+        parameters = self.context.scaled_parameters
         parameters = numpy.broadcast_to(parameters, (*place.shape[:-1], *parameters.shape))
-        return padded, numpy.concatenate([place, parameters], axis=-1)
+        return numpy.concatenate([place, parameters], axis=-1)
 
     def limit(self, padded: Any) -> Any:
         """What random units see of padded inputs: no state farther out than the margin."""
