@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import lru_cache, reduce
 from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
+from jaxtyping import Int
 
 from .boundary import both_sides
 
@@ -22,12 +23,15 @@ class Span(NamedTuple):
 
     first: int  # cell at which the middle block of the first window starts
     windows: int  # so many, a stride apart
-    offsets: tuple[int, ...] = (0,)  # of the blocks from the middle one, a stride apart
+    offsets: tuple[int, ...] = (0,)  # of the blocks from the middle one
 
-    @property
-    def start(self) -> int:
-        """The first cell that is predicted."""
-        return self.first + self.offsets[0]
+
+class Patch(NamedTuple):
+    """The cells near open ends, and where each is found among what windows there predict."""
+
+    cells: Int[np.ndarray, " cells"]  # flat numbers of the grid
+    windows: Int[np.ndarray, "axes windows"]  # where their middle blocks start
+    sources: Int[np.ndarray, " cells"]  # flat numbers in (block, *stride, window)
 
 
 @dataclass(frozen=True)
@@ -47,19 +51,15 @@ class Edges:
         above = range(self.extent[axis], 0, -self.stride[axis])
         return tuple(above)[::-1] if self.ends[axis][1] else ()
 
-    @cached_property
-    def offsets(self) -> tuple[tuple[int, ...], ...]:
-        """Of all blocks that a window predicts, that in its middle first."""
-        return tuple(product(*self._along))
-
     @property
-    def _along(self) -> list[tuple[int, ...]]:
+    def along(self) -> list[tuple[int, ...]]:
+        """Offsets along each axis of the blocks that a window predicts, the middle one first."""
         return [(0, *self.low(axis), *self.high(axis)) for axis in range(len(self.ends))]
 
-    def numbers(self, piece: Sequence[Span]) -> np.ndarray:
-        """The numbers, among all `offsets`, of those of the blocks of a piece."""
-        wanted = product(*(span.offsets for span in piece))
-        return np.array([self.offsets.index(offset) for offset in wanted])
+    @property
+    def offsets(self) -> tuple[tuple[int, ...], ...]:
+        """The same of all blocks."""
+        return tuple(product(*self.along))
 
     def starts(self, space: Sequence[int]) -> list[range]:
         """Where along each axis middle blocks start whose window keeps within the open ends."""
@@ -85,12 +85,40 @@ class Edges:
         spans += [Span(reach, 1, low)] if low else []
         return spans + ([Span(last, 1, high)] if high else [])
 
-    def pieces(self, space: Sequence[int]) -> list[tuple[Span, ...]]:
-        """The parts of a grid that are not of the tiling along every axis, in order of writing."""
-        along = [self.spans(points, axis) for axis, points in enumerate(space)]
-        tiling = tuple(spans[0] for spans in along)
-        pieces = [piece for piece in product(*along) if piece != tiling]
-        return [piece for piece in pieces if all(span.windows for span in piece)]
+    def owners(self, points: int, axis: int) -> tuple[np.ndarray, ...]:
+        """Of each cell along an axis: where the middle block of its window starts, which block of
+        this window it is in, where in the block, and whether this is a block of the tiling.
+        """
+        step, offsets = self.stride[axis], self.along[axis]
+        window, block, within, tiled = np.zeros((4, points), int)
+        for number, span in enumerate(self.spans(points, axis)):
+            for first in span.first + step * np.arange(span.windows):
+                for offset in span.offsets:
+                    cells = np.arange(first + offset, min(points, first + offset + step))
+                    window[cells], block[cells] = first, offsets.index(offset)
+                    within[cells], tiled[cells] = cells - first - offset, number == 0
+        return window, block, within, tiled.astype(bool)
+
+    @lru_cache  # noqa: B019 - edges are few, and small
+    def patch(self, space: tuple[int, ...]) -> Patch:
+        """What windows at open ends predict of a grid of this shape."""
+        window, block, within, tiled = zip(
+            *(self.owners(points, axis) for axis, points in enumerate(space)), strict=True
+        )
+        cells = np.flatnonzero(~reduce(np.logical_and.outer, tiled))
+        at = np.unravel_index(cells, space)
+
+        def of_cells(parts: Sequence[np.ndarray]) -> list[np.ndarray]:
+            return [part[place] for part, place in zip(parts, at, strict=True)]
+
+        numbers = np.ravel_multi_index(of_cells(window), space)
+        windows, numbers = np.unique(numbers, return_inverse=True)
+        counts = [len(offsets) for offsets in self.along]
+        which = np.ravel_multi_index(of_cells(block), counts)
+        shape = (int(np.prod(counts)), *self.stride, len(windows))
+        sources = np.ravel_multi_index((which, *of_cells(within), numbers.ravel()), shape)
+        starts = np.stack(np.unravel_index(windows, space))
+        return Patch(*(part.astype(np.int32) for part in (cells, starts, sources)))
 
 
 def find_edges(extent: Sequence[int], stride: Sequence[int], boundary: Any) -> Edges:

@@ -2,68 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
-from ..grid.edges import Span
-from ..grid.windows import AnyArray
+from ..grid.windows import AnyArray, window_sides
 from .assemble import Network
 from .inputs import Inputs
 
 
 def advance(network: Network, inputs: Inputs, field: Float[AnyArray, "C ..."], mean):
     """What the network makes of a centred field; `mean` is what was set aside."""
-    space, edges = field.shape[1:], inputs.edges
+    space = field.shape[1:]
     padded, context = inputs.read(field, mean, inputs.stride)
-    limited = inputs.limit(padded)
-    middle = network if len(edges.offsets) == 1 else predicting(network, inputs, np.array([0]))
-    following = middle(padded, context, limited)
+    following = middle(network, inputs)(padded, context, inputs.limit(padded))
     following = following[(slice(None), *(slice(points) for points in space))]
-    for piece in edges.pieces(space):
-        # Cell 0 of a window lies where its block starts in the padded field.
-        cut = (slice(None), *map(_seen, piece, inputs.extent, inputs.stride))
-        starts = [
-            span.first + step * np.arange(span.windows)
-            for span, step in zip(piece, inputs.stride, strict=True)
-        ]
-        part = replace(predicting(network, inputs, edges.numbers(piece)), parities=None)
-        blocks = part(padded[cut], inputs.context_at(starts, field), limited[cut])
-        blocks = _arrange(blocks, piece, inputs.stride)
-        room = [slice(points - span.start) for points, span in zip(space, piece, strict=True)]
-        blocks = blocks[(slice(None), *room)]
-        ends = zip(piece, blocks.shape[1:], strict=True)
-        place = [slice(span.start, span.start + width) for span, width in ends]
-        following = following.at[(slice(None), *place)].set(blocks)
-    return following
+    return following if len(inputs.edges.offsets) == 1 else _patch(network, inputs, padded, following)
 
 
-def predicting(network: Network, inputs: Inputs, numbers: Int[np.ndarray, " blocks"]) -> Network:
-    """The network that predicts only some of the blocks, `(channel · block, *stride)`."""
-    readout = network.readout
-    by_block = readout.reshape(len(readout), inputs.channels, len(inputs.edges.offsets), -1)
-    return replace(network, readout=by_block[:, :, numbers].reshape(len(readout), -1))
+def middle(network: Network, inputs: Inputs) -> Network:
+    """The network that predicts the block in the middle of a window and no others."""
+    blocks, readout = len(inputs.edges.offsets), network.readout
+    if blocks == 1:
+        return network
+    size = int(np.prod(inputs.stride))
+    by_block = readout.reshape(len(readout), inputs.channels, blocks * size)
+    return replace(network, readout=by_block[..., :size].reshape(len(readout), -1))
 
 
-def _seen(span: Span, reach: int, step: int) -> slice:
-    """The padded cells that windows see."""
-    return slice(span.first, span.first + span.windows * step + 2 * reach)
+def _patch(network: Network, inputs: Inputs, padded, following: Float[AnyArray, "C ..."]):
+    """The field with the cells at open ends predicted by windows there, all blocks of each.
 
-
-def _arrange(glued: Float[AnyArray, "blocks ..."], piece: Sequence[Span], stride: Sequence[int]):
-    """Blocks of windows `(channel · block, *space)` each in its place: `(channel, *space)`.
-
-    Along an axis there are several windows or several blocks of one, never both.
+    Side by side the windows are a line of cells, and those of a window channels of one: the same
+    network reads them so, by the same code.
     """
-    counts, dimension = [len(span.offsets) for span in piece], len(stride)
-    split = glued.reshape(-1, *counts, *glued.shape[1:])
-    order = [0]
-    for axis in range(dimension):
-        order += [1 + axis, 1 + dimension + axis]
-    sides = [
-        count * span.windows * step for count, span, step in zip(counts, piece, stride, strict=True)
-    ]
-    return jnp.transpose(split, order).reshape(-1, *sides)
+    patch, space = inputs.edges.patch(following.shape[1:]), padded.shape[1:]
+    shape = window_sides(inputs.extent, inputs.stride)
+    # A window starts at that padded cell at which its block starts in the field.
+    firsts = np.ravel_multi_index(tuple(patch.windows), space)
+    within = np.ravel_multi_index(np.indices(shape).reshape(len(shape), -1), space)
+    seen = (within[:, None] + firsts).astype(np.int32)
+    cells = padded.reshape(len(padded), -1)[:, seen]
+    line = replace(network, extent=(0,), stride=(1,), parities=None)
+    context = inputs.context_at(list(patch.windows), following)
+    plain, limited = (part.reshape(-1, len(firsts)) for part in (cells, inputs.limit(cells)))
+    blocks = line(plain, context, limited).reshape(inputs.channels, -1)
+    flat = jnp.asarray(following.reshape(inputs.channels, -1))
+    flat = flat.at[:, patch.cells].set(blocks[:, patch.sources], unique_indices=True)
+    return flat.reshape(following.shape)

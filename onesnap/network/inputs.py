@@ -86,10 +86,13 @@ class Inputs(eqx.Module):
             further = pad(beside, self.extent, unheld(self.boundary), more)
             padded = numpy.concatenate([padded, further])
         starts = [np.arange(0, points, by) for points, by in zip(space, step, strict=True)]
-        return padded, self.context_at(starts, field)
+        return padded, self.context_at(np.ix_(*starts), field)
 
     def context_at(self, starts: Sequence[np.ndarray], field: Float[AnyArray, "C ..."]) -> Any:
-        """Context `(*windows, values)` of windows of a field whose blocks start at these cells."""
+        """Context `(*windows, values)` of windows of a field whose blocks start at these cells.
+
+        These are arrays for each axis, which NumPy broadcasts.
+        """
         numpy = np if isinstance(field, np.ndarray) else jnp
         place = self.context.place_at(starts, field.shape[1:], self.stride).astype(field.dtype)
         parameters = self.context.scaled_parameters
