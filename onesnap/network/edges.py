@@ -41,8 +41,8 @@ def _patch(network: Network, inputs: Inputs, padded, following: Float[AnyArray, 
     patch, space = inputs.edges.patch(following.shape[1:]), padded.shape[1:]
     shape = window_sides(inputs.extent, inputs.stride)
     # A window starts at that padded cell at which its block starts in the field.
-    firsts = np.ravel_multi_index(tuple(patch.windows), space)
-    within = np.ravel_multi_index(np.indices(shape).reshape(len(shape), -1), space)
+    firsts = np.asarray(np.ravel_multi_index(tuple(patch.windows), space))
+    within = np.asarray(np.ravel_multi_index(tuple(np.indices(shape)), space)).ravel()
     seen = (within[:, None] + firsts).astype(np.int32)
     cells = padded.reshape(len(padded), -1)[:, seen]
     line = replace(network, extent=(0,), stride=(1,), parities=None)
