@@ -12,6 +12,7 @@ from ..model.plan import Plan
 from ..model.spectral_limit import amplitude_limit
 from ..model.stepper import Stepper
 from ..network.assemble import make_network
+from ..network.corrections import Corrector
 from ..network.equivariance import images
 from ..network.features import draw_features
 from ..network.inputs import make_inputs
@@ -32,14 +33,21 @@ class Parts:
     layer: Layer
     amplitudes: np.ndarray | None = None  # the most of waves in a predicted field
 
-    def stepper(self, readout: np.ndarray, pairs: Pairs) -> Stepper:
+    @property
+    def corrector(self) -> Corrector:
+        """What learns how open ends differ from the rest."""
+        return Corrector(self.sampler, self.layer)
+
+    def stepper(
+        self, readout: np.ndarray, pairs: Pairs, correction: np.ndarray | None = None
+    ) -> Stepper:
         """The learned map; the context of the last of these pairs is bound to it."""
         inputs = self.sampler.inputs.bind(pairs.parameters[-1], pairs.fields[-1])
         stencil = inputs.stencil(self.sampler.group)
         network = make_network(
             self.layer.features, readout, stencil, orbits=self.layer.stencil is not None
         )
-        return Stepper(inputs, network, self.amplitudes)
+        return Stepper(inputs, replace(network, correction=correction), self.amplitudes)
 
 
 def make_parts(plan: Plan, problem: Problem) -> Parts:
