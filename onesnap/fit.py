@@ -26,7 +26,7 @@ from .grid.windows import check_grid
 from .model.plan import Plan
 from .model.stepper import Stepper, average
 from .network import lstsq
-from .network.corrections import EdgeSums
+from .network.corrections import Corrector, EdgeSums, make_corrector
 from .network.keeping import keep, resume
 from .network.layer import Totals
 from .search.build import Parts
@@ -60,7 +60,8 @@ class Training:
     given: Mapping[str, Any]  # arguments of the Surrogate when it was prepared
     parts: Parts
     totals: Totals
-    edges: EdgeSums  # at open ends
+    corrector: Corrector  # of what is predicted at open ends
+    edges: EdgeSums
     settled: Settled  # as the search left it: the reasons, and noises until a trial is steady
     sample: Pairs  # some of the first pairs, on which members are calibrated
     last: Pairs | None = None  # the last pair learned from
@@ -99,7 +100,8 @@ def prepare(
     parts = settled.parts
     totals = parts.layer.start(parts.sampler.inputs.outputs, given["solver"])
     sample = pairs[spread(len(pairs), CALIBRATION_PAIRS)]
-    training = Training(given, parts, totals, parts.corrector.start(), settled, sample)
+    corrector = make_corrector(parts.sampler, parts.layer, sample)
+    training = Training(given, parts, totals, corrector, corrector.start(), settled, sample)
     return Fit(settled.plan, card=card, training=training)
 
 
@@ -131,7 +133,7 @@ def learn(fit: Fit, pairs: Pairs, progress: Progress = None) -> Fit:
     if progress is not None:  # also where windows were left out
         progress(count, count)
     left_out = fit.left_out + count - (totals[0].rows - before)
-    edges = training.parts.corrector.absorb(training.edges, pairs)
+    edges = training.corrector.absorb(training.edges, pairs)
     training = replace(training, totals=totals, edges=edges, last=pairs.last)
     return solve(replace(fit, left_out=left_out, training=training))
 
@@ -150,7 +152,7 @@ def learn_stream(
     try:
         for number, pairs in stream.batches(done):
             totals = layer.absorb(totals, sampler.rows(pairs))
-            edges, done = parts.corrector.absorb(edges, pairs), number
+            edges, done = training.corrector.absorb(edges, pairs), number
             if progress is not None:
                 progress(done, len(stream.numbers))
             if checkpoint is not None and time.monotonic() - saved > CHECKPOINT_SECONDS:
@@ -198,7 +200,7 @@ def solve(fit: Fit) -> Fit:
         layer = replace(training.parts.layer, noise_form=noise.form)
         tried = replace(training.parts, layer=layer)
         readout = layer.solve(training.totals, noise.size, fit.plan.shrinkage)
-        candidate = tried.stepper(readout, last, tried.corrector.solve(training.edges, readout))
+        candidate = tried.stepper(readout, last, training.corrector.solve(training.edges, readout))
         stability = UNTRIED
         if auto:
             stability = try_stability(candidate, last, fit.plan.symmetry, given["dtype"])

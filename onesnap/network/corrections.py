@@ -12,7 +12,6 @@ pairs: λ is the largest that is as good, on pairs held out, as the best one.
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -55,6 +54,7 @@ class Corrector:
 
     sampler: Sampler
     layer: Layer
+    bounds: Float[np.ndarray, " bounds"]  # between folds, of what `_size` gives
 
     @cached_property
     def kinds(self) -> list[tuple[int, ...]]:
@@ -81,13 +81,17 @@ class Corrector:
         return EdgeSums(*(np.zeros((FOLDS, len(self.kinds), columns, size)) for size in sizes))
 
     def absorb(self, sums: EdgeSums, pairs: Pairs) -> EdgeSums:
-        """Add the windows of pairs; the state decides the fold, whatever the order of the pairs."""
+        """Add the windows of pairs.
+
+        The size of a state decides its fold, whatever the order of the pairs: states that follow
+        each other have about the same, and would tell of each other what none tells of the rest.
+        """
         if not self.kinds:
             return sums
         grown = EdgeSums(*(array.copy() for array in sums.arrays))
         sampler = self.sampler
         for index in range(len(pairs)):
-            fold = zlib.crc32(pairs.after[index].tobytes()) % FOLDS
+            fold = int(np.searchsorted(self.bounds, _size(pairs.before[index])))
             for element in sampler.group.elements:
                 rows, ends = self._rows(pairs, index, element)
                 columns, values = self._columns(rows), self.layer.values(rows)
@@ -150,6 +154,17 @@ class Corrector:
             total = project_linear(total, self.layer.stencil)
         total[-1] += self.offset @ total[:-1]
         return total
+
+
+def make_corrector(sampler: Sampler, layer: Layer, sample: Pairs) -> Corrector:
+    """A corrector whose folds hold about as many pairs of a sample each."""
+    sizes = [_size(state) for state in sample.before]
+    return Corrector(sampler, layer, np.quantile(sizes, np.arange(1, FOLDS) / FOLDS))
+
+
+def _size(state: Float[np.ndarray, "C ..."]) -> float:
+    """The deviation of the first channel over space, which changes slowly with time."""
+    return float(np.std(state[0]))
 
 
 def choose_shrinkage(

@@ -12,7 +12,6 @@ from ..model.plan import Plan
 from ..model.spectral_limit import amplitude_limit
 from ..model.stepper import Stepper
 from ..network.assemble import make_network
-from ..network.corrections import Corrector
 from ..network.equivariance import images
 from ..network.features import draw_features
 from ..network.inputs import make_inputs
@@ -32,11 +31,6 @@ class Parts:
     sampler: Sampler
     layer: Layer
     amplitudes: np.ndarray | None = None  # the most of waves in a predicted field
-
-    @property
-    def corrector(self) -> Corrector:
-        """What learns how open ends differ from the rest."""
-        return Corrector(self.sampler, self.layer)
 
     def stepper(
         self, readout: np.ndarray, pairs: Pairs, correction: np.ndarray | None = None
