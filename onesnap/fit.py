@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import equinox as eqx
 import numpy as np
 
+from .data.checkpoint import load_checkpoint, save_checkpoint
 from .data.pairs import Pairs
 from .data.stream import Stream
 from .evaluate.calibration import calibrate
@@ -26,8 +27,6 @@ from .grid.windows import check_grid
 from .model.plan import Plan
 from .model.stepper import Stepper, average
 from .network import lstsq
-from .network.corrections import Corrector, EdgeSums, make_corrector
-from .network.keeping import keep, resume
 from .network.layer import Totals
 from .search.build import Parts
 from .search.candidate import Noise
@@ -60,8 +59,6 @@ class Training:
     given: Mapping[str, Any]  # arguments of the Surrogate when it was prepared
     parts: Parts
     totals: Totals
-    corrector: Corrector  # of what is predicted at open ends
-    edges: EdgeSums
     settled: Settled  # as the search left it: the reasons, and noises until a trial is steady
     sample: Pairs  # some of the first pairs, on which members are calibrated
     last: Pairs | None = None  # the last pair learned from
@@ -100,8 +97,7 @@ def prepare(
     parts = settled.parts
     totals = parts.layer.start(parts.sampler.inputs.outputs, given["solver"])
     sample = pairs[spread(len(pairs), CALIBRATION_PAIRS)]
-    corrector = make_corrector(parts.sampler, parts.layer, sample)
-    training = Training(given, parts, totals, corrector, corrector.start(), settled, sample)
+    training = Training(given, parts, totals, settled, sample)
     return Fit(settled.plan, card=card, training=training)
 
 
@@ -133,8 +129,7 @@ def learn(fit: Fit, pairs: Pairs, progress: Progress = None) -> Fit:
     if progress is not None:  # also where windows were left out
         progress(count, count)
     left_out = fit.left_out + count - (totals[0].rows - before)
-    edges = training.corrector.absorb(training.edges, pairs)
-    training = replace(training, totals=totals, edges=edges, last=pairs.last)
+    training = replace(training, totals=totals, last=pairs.last)
     return solve(replace(fit, left_out=left_out, training=training))
 
 
@@ -143,26 +138,25 @@ def learn_stream(
 ) -> Fit:
     """Add all pairs of a stream, a batch at a time, and solve."""
     training = _training(fit)
-    parts, totals, edges, done = training.parts, training.totals, training.edges, 0
-    sampler, layer = parts.sampler, parts.layer
+    sampler, layer, totals, done = training.parts.sampler, training.parts.layer, training.totals, 0
     mark = _fingerprint(training, stream, sample)
     if checkpoint is not None:
-        totals, edges, done = resume(checkpoint, totals, edges, mark)
+        totals, done = _resume(checkpoint, totals, mark)
     saved = time.monotonic()
     try:
         for number, pairs in stream.batches(done):
             totals = layer.absorb(totals, sampler.rows(pairs))
-            edges, done = training.corrector.absorb(edges, pairs), number
+            done = number
             if progress is not None:
                 progress(done, len(stream.numbers))
             if checkpoint is not None and time.monotonic() - saved > CHECKPOINT_SECONDS:
-                keep(checkpoint, totals, edges, done, mark)
+                _keep(checkpoint, totals, done, mark)
                 saved = time.monotonic()
     finally:
         if checkpoint is not None:
-            keep(checkpoint, totals, edges, done, mark)
+            _keep(checkpoint, totals, done, mark)
     left_out = sampler.count(sample) // len(sample) * len(stream.numbers) - totals[0].rows
-    training = replace(training, totals=totals, edges=edges, last=sample.last)
+    training = replace(training, totals=totals, last=sample.last)
     return solve(replace(fit, left_out=left_out, training=training))
 
 
@@ -182,8 +176,7 @@ def merge(fit: Fit, other: Fit) -> Fit:
     if mine.last is None and theirs.last is None:
         raise NotFittedError("other: neither model has learned yet; call partial_fit first")
     totals = tuple(map(lstsq.merge, mine.totals, theirs.totals))
-    edges, last = mine.edges + theirs.edges, mine.last or theirs.last
-    training = replace(mine, totals=totals, edges=edges, last=last)
+    training = replace(mine, totals=totals, last=mine.last or theirs.last)
     return solve(replace(fit, left_out=fit.left_out + other.left_out, training=training))
 
 
@@ -200,7 +193,7 @@ def solve(fit: Fit) -> Fit:
         layer = replace(training.parts.layer, noise_form=noise.form)
         tried = replace(training.parts, layer=layer)
         readout = layer.solve(training.totals, noise.size, fit.plan.shrinkage)
-        candidate = tried.stepper(readout, last, training.corrector.solve(training.edges, readout))
+        candidate = tried.stepper(readout, last)
         stability = UNTRIED
         if auto:
             stability = try_stability(candidate, last, fit.plan.symmetry, given["dtype"])
@@ -277,3 +270,31 @@ def _fingerprint(training: Training, stream: Stream, sample: Pairs) -> str:
     for array in (*arrays, stream.numbers, sample.before, sample.after, sample.parameters):
         total.update(np.ascontiguousarray(array).tobytes())
     return total.hexdigest()
+
+
+def _keep(path: str | Path, totals: Totals, done: int, mark: str) -> None:
+    tensors = {}
+    for number, moments in enumerate(totals):
+        tensors |= {f"factor {number}": moments.factor, f"slopes {number}": moments.slopes}
+    save_checkpoint(path, tensors, done, [moments.rows for moments in totals], mark)
+
+
+def _resume(path: str | Path, empty: Totals, mark: str) -> tuple[Totals, int]:
+    """What an interrupted fit had learned, and from how many pairs; nothing if there is no file."""
+    shapes = {}
+    for number, moments in enumerate(empty):
+        shapes |= {f"factor {number}": moments.factor.shape, f"slopes {number}": moments.slopes.shape}
+    kept = load_checkpoint(path, shapes, mark)
+    if kept is None:
+        return empty, 0
+    arrays, header = kept
+    totals = tuple(
+        replace(
+            moments,
+            rows=header["rows"][number],
+            factor=arrays[f"factor {number}"],
+            slopes=arrays[f"slopes {number}"],
+        )
+        for number, moments in enumerate(empty)
+    )
+    return totals, header["done"]

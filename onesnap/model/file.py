@@ -47,7 +47,7 @@ REQUIRED = {  # name -> number of axes, None where it depends on the grid
     "context.low": 1,
     "context.high": 1,
 }
-OPTIONAL = {"features.basis": 2, "fill": 1, "loudest": 2, "members": 3, "correction": 2}
+OPTIONAL = {"features.basis": 2, "fill": 1, "loudest": 2, "members": 3}
 
 
 class Stored(NamedTuple):
@@ -78,7 +78,6 @@ def save(path, stored: Stored, *, force: bool = False) -> None:
         "fill": inputs.fill,
         "loudest": stored.stepper.amplitudes,  # the name that files of this version have
         "members": stored.members,
-        "correction": stored.stepper.network.correction,
     }
     settings = {
         "version": VERSION,
@@ -230,7 +229,6 @@ def _assemble(settings: dict, tensors: dict[str, np.ndarray]) -> Stored:
     # A stepper that was averaged over another group has more units than its plan.
     orbits = plan.equivariant and features.hidden == plan.hidden
     network = make_network(features, tensors["readout"], inputs.stencil(plan.symmetry), orbits)
-    network = dataclasses.replace(network, correction=tensors.get("correction"))
     stepper = Stepper(inputs, network, tensors.get("loudest"))
     card = _check_card(settings.get("data"))
     return Stored(stepper, dict(settings["params"]), plan, card, tensors.get("members"))
@@ -245,7 +243,7 @@ def _check_sizes(inputs: Inputs, activation: str, tensors: dict[str, np.ndarray]
     seen, rank = shapes.get("features.basis", (cells, cells))
     beside = sum(context.position) + context.parameters.shape[0]
     hidden, known = shapes["features.weights"][1], context.parameters.shape[0] + fields
-    stacked, corrected = hidden + cells + beside + 1, (cells + 1, inputs.outputs)  # linear parts
+    stacked = hidden + cells + beside + 1  # with a linear part
     ordered = scaling.low.shape == scaling.high.shape and bool((scaling.low < scaling.high).all())
     fits = {
         "features.basis": seen == cells,
@@ -258,7 +256,6 @@ def _check_sizes(inputs: Inputs, activation: str, tensors: dict[str, np.ndarray]
         "loudest": shapes.get("loudest", (channels,))[0] == channels,
         "members": shapes.get("members", (0, *shapes["readout"]))[1:] == shapes["readout"],
         "context.low": context.low.shape == context.high.shape == (known,),
-        "correction": shapes.get("correction", corrected) == corrected,
     }
     wrong = [name for name, fine in fits.items() if not fine]
     if wrong or activation not in ACTIVATIONS:

@@ -135,17 +135,12 @@ def average(stepper: Stepper, group: Group) -> Stepper:
     # Limits at which values are cut must be the same for a state and its images.
     covered = replace(inputs, scaling=inputs.scaling.cover(group))
     readout = orbits.average(stacked[network.lead :], stencil)
-
-    def projected(straight: np.ndarray) -> np.ndarray:
-        """The average of a linear readout."""
-        straight = rescaled(straight, inputs, None)
-        return rescaled(orbits.project_linear(straight, stencil), None, covered)
-
     if network.lead:
-        readout = np.concatenate([projected(stacked[: network.lead]), readout])
-    correction = network.correction
-    correction = None if correction is None else projected(np.asarray(correction))
-    network = replace(
-        network, features=features, readout=readout, parities=None, correction=correction
+        straight = rescaled(stacked[: network.lead], inputs, None)
+        straight = rescaled(orbits.project_linear(straight, stencil), None, covered)
+        readout = np.concatenate([straight, readout])
+    return replace(
+        stepper,
+        inputs=covered,
+        network=replace(network, features=features, readout=readout, parities=None),
     )
-    return replace(stepper, inputs=covered, network=network)

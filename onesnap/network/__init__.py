@@ -10,7 +10,5 @@ lstsq          streaming least squares
 layer          rows through the features into least squares, noise averaged in
 assemble       copies of the network glued together
 edges          the same with blocks at open ends, off the middle of their windows
-corrections    what happens at open ends beside the equation
-keeping        the sums of a fit in a file
 native         the same in C++, where a compiler is at hand
 """

@@ -24,8 +24,7 @@ class Network(eqx.Module):
     """Random features and a trained readout: the block in the middle of a window, a step later.
 
     The first rows of the readout, as many as it has more than there are random units, are linear:
-    those of the cells, of the context values, and of a constant. At open ends a linear `correction`
-    of cells and a constant is added.
+    those of the cells, of the context values, and of a constant.
     """
 
     features: Features
@@ -33,7 +32,6 @@ class Network(eqx.Module):
     extent: tuple[int, ...] = eqx.field(static=True)
     stride: tuple[int, ...] = eqx.field(static=True)
     parities: Parities | None = eqx.field(static=True, default=None)  # by which symmetry saves work
-    correction: Float[AnyArray, "inputs outputs"] | None = None
 
     @property
     def channels(self) -> int:

@@ -29,7 +29,7 @@ def middle(network: Network, inputs: Inputs) -> Network:
         return network
     size = int(np.prod(inputs.stride))
     by_block = readout.reshape(len(readout), inputs.channels, blocks * size)
-    return replace(network, readout=by_block[..., :size].reshape(len(readout), -1), correction=None)
+    return replace(network, readout=by_block[..., :size].reshape(len(readout), -1))
 
 
 def _patch(network: Network, inputs: Inputs, padded, following: Float[AnyArray, "C ..."]):
@@ -45,13 +45,10 @@ def _patch(network: Network, inputs: Inputs, padded, following: Float[AnyArray, 
     within = np.asarray(np.ravel_multi_index(tuple(np.indices(shape)), space)).ravel()
     seen = (within[:, None] + firsts).astype(np.int32)
     cells = padded.reshape(len(padded), -1)[:, seen]
-    line = replace(network, extent=(0,), stride=(1,), parities=None, correction=None)
+    line = replace(network, extent=(0,), stride=(1,), parities=None)
     context = inputs.context_at(list(patch.windows), following)
     plain, limited = (part.reshape(-1, len(firsts)) for part in (cells, inputs.limit(cells)))
-    blocks = line(plain, context, limited)
-    if network.correction is not None:
-        blocks = blocks + network.correction[:-1].T @ limited + network.correction[-1][:, None]
-    blocks = blocks.reshape(inputs.channels, -1)
+    blocks = line(plain, context, limited).reshape(inputs.channels, -1)
     flat = jnp.asarray(following.reshape(inputs.channels, -1))
     flat = flat.at[:, patch.cells].set(blocks[:, patch.sources], unique_indices=True)
     return flat.reshape(following.shape)

@@ -123,7 +123,7 @@ class Linear:
 
 def make_linear(inputs: Inputs, stencil: Stencil | None, basis: np.ndarray | None) -> Linear:
     """The linear part of a layer; with a stencil its units come in whole orbits of the group."""
-    low, width = cell_ranges(inputs)
+    low, width = _cell_ranges(inputs)
     offset, context = low / width, inputs.context
     values = sum(context.position) + context.parameters.shape[0]
     if stencil is None:
@@ -144,7 +144,7 @@ def rescaled(
     for inputs, back in ((before, True), (after, False)):
         if inputs is None:
             continue
-        low, width = cell_ranges(inputs)
+        low, width = _cell_ranges(inputs)
         cells = len(low)
         if back:
             readout[-1] -= (low / width) @ readout[:cells]
@@ -155,7 +155,7 @@ def rescaled(
     return readout
 
 
-def cell_ranges(inputs: Inputs) -> tuple[np.ndarray, np.ndarray]:
+def _cell_ranges(inputs: Inputs) -> tuple[np.ndarray, np.ndarray]:
     """The low end and the width of the range of every cell; fields beside the state have none."""
     scaling, context = inputs.scaling, inputs.context
     fields = context.low.shape[0] - context.parameters.shape[0]

@@ -92,7 +92,7 @@ class Sampler:
         """
         inputs, scaling = self.inputs, self.inputs.scaling
         space = tuple(pairs.space[axis] for axis in element.axes)
-        chosen = self.complete(pairs, index, self._within(space, chosen), element)
+        chosen = self._complete(pairs, index, self._within(space, chosen), element)
         at = np.unravel_index(chosen, space)
         state, mean = scaling.centre(pairs.before[index])
         target = pairs.after[index] - (mean if scaling.mean == "remove" else 0.0)
@@ -113,7 +113,7 @@ class Sampler:
         )  # (row, channel, block, *stride)
         return Rows(_flat(seen), context[at], _flat(targets))
 
-    def complete(self, pairs: Pairs, index: int, chosen: np.ndarray, element: Element) -> np.ndarray:
+    def _complete(self, pairs: Pairs, index: int, chosen: np.ndarray, element: Element) -> np.ndarray:
         """Those of the windows in which no value is missing."""
         if pairs.missing is None or not pairs.missing[index].any():
             return chosen

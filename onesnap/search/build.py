@@ -32,16 +32,14 @@ class Parts:
     layer: Layer
     amplitudes: np.ndarray | None = None  # the most of waves in a predicted field
 
-    def stepper(
-        self, readout: np.ndarray, pairs: Pairs, correction: np.ndarray | None = None
-    ) -> Stepper:
+    def stepper(self, readout: np.ndarray, pairs: Pairs) -> Stepper:
         """The learned map; the context of the last of these pairs is bound to it."""
         inputs = self.sampler.inputs.bind(pairs.parameters[-1], pairs.fields[-1])
         stencil = inputs.stencil(self.sampler.group)
         network = make_network(
             self.layer.features, readout, stencil, orbits=self.layer.stencil is not None
         )
-        return Stepper(inputs, replace(network, correction=correction), self.amplitudes)
+        return Stepper(inputs, network, self.amplitudes)
 
 
 def make_parts(plan: Plan, problem: Problem) -> Parts:
