@@ -302,7 +302,7 @@ def _fingerprint(training: Training, stream: Stream, sample: Pairs) -> str:
     choice = [sampler.windows, sampler.share, sampler.orbits, sampler.noise, sampler.seed]
     layer = training.parts.layer
     known = [*geometry, *reading, *choice, layer.noise_form, layer.linear is None]
-    known.append(training.given["solver"])
+    known += [training.given["solver"], *inputs.edges.offsets[1:]]  # of blocks at open ends
     total = hashlib.sha256(repr(known).encode())
     arrays = [features.weights, features.bias, inputs.scaling.low, inputs.scaling.high]
     arrays += [inputs.context.low, inputs.context.high, sample.fields]

@@ -57,8 +57,8 @@ class Surrogate:
     - `mean`: "keep", "remove" (set aside before a step and added back), "conserve" (exactly).
     - `solver`: "qr" (all digits) or "normal" (normal equations, as in the paper).
     - `boundary`: what lies beyond the edges: "periodic" (also what "auto" takes unless the data
-      says more), "wall" (mirrored), "open" (the last cell goes on), or a number, the value held
-      at the edge; one for all axes, one an axis, or a pair for the two ends of an axis.
+      says more), "wall" (mirrored), "open" (unknown: windows keep inside), or a number, the value
+      held at the edge; one for all axes, one an axis, or a pair for the two ends of an axis.
     - `windows`: how many windows of each pair are used; None for all of them.
     - `dtype`: precision of forecasts; training is always float64.
     - `effort`: "quick", "normal" or "thorough": how much choosing may cost.

@@ -42,7 +42,7 @@ def linear_window(
         pairs, scaling, extent, plan.stride, plan.context, plan.potential, boundary, fill,
         plan.surroundings,
     )  # fmt: skip
-    sampler = Sampler(inputs, plan.symmetry, windows=WINDOWS, share=True)
+    sampler = Sampler(inputs, plan.symmetry, windows=WINDOWS, share=True, edges=True)
     variances, directions = principal(sampler.rows(pairs))
     features = draw_features(len(variances), inputs.values, 0, "squareplus", plan.seed)
     layer = Layer(features, variances, directions, linear=make_linear(inputs, None, None))

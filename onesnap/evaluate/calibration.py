@@ -70,7 +70,7 @@ def _held_out(sampler: Sampler, layer: Layer, plan: Plan, pairs: Pairs) -> list[
         if judged >= ENOUGH:
             break
         totals = _fit(sampler, layer, learn)
-        cells = np.flatnonzero(where)
+        cells = sampler.inside(pairs.space, np.flatnonzero(where))
         rows = join([sampler.cut(judge, i, cells, identity) for i in range(len(judge))])
         if not totals[0].rows or not len(rows.cells):
             continue

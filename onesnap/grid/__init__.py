@@ -3,6 +3,7 @@
 states       checks of users' arrays
 windows      fields cut into windows, and blocks glued back into a field
 boundary     what lies beyond the edges
+edges        blocks near open ends, predicted from windows that keep inside
 scaling      ranges and means, before the network and after it
 potentials   ∇Δ⁻¹u, what a field does at a distance
 surroundings averages over boxes, what lies farther away than a window reaches

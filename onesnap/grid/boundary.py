@@ -16,9 +16,10 @@ BOUNDARIES = ("periodic", "wall", "open")  # or a number: the value that is held
 def both_sides(boundary: Any, dimension: int) -> tuple[tuple[Any, Any], ...]:
     """What lies beyond the low and the high end of each axis, from one word for all or one an axis.
 
-    "periodic" goes on at the other end, "wall" mirrors the field (no gradient), "open" repeats the
-    last cell. A number is the value held at the edge: the field goes on as its own mirror image
-    about that value, so that it has it there. An axis may have a pair, one for each end.
+    "periodic" goes on at the other end, "wall" mirrors the field (no gradient). Nothing is known
+    beyond "open" ends: padding repeats the last cell, but windows keep inside (`edges`). A number
+    is the value held at the edge: the field goes on as its own mirror image about that value, so
+    that it has it there. An axis may have a pair, one for each end.
     """
 
     def fine(kind: Any) -> bool:

@@ -214,6 +214,8 @@ def _assemble(settings: dict, tensors: dict[str, np.ndarray]) -> Stored:
         tensors.get("fill"),
         _widths(settings),
     )
+    if tensors["readout"].shape[1] != inputs.outputs:  # before windows were kept inside open ends
+        inputs = dataclasses.replace(inputs, inward=False)
     _check_sizes(inputs, settings["activation"], tensors)
     features = Features(
         tensors.get("features.basis"),

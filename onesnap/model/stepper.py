@@ -15,6 +15,7 @@ from ..grid.scaling import Scaling
 from ..grid.states import check_states
 from ..grid.windows import AnyArray
 from ..network.assemble import Network
+from ..network.edges import advance
 from ..network.equivariance import images
 from ..network.inputs import Inputs
 from ..network.linear import rescaled
@@ -54,9 +55,7 @@ class Stepper(eqx.Module):
         self = jax.tree.map(lambda leaf: jnp.asarray(leaf, state.dtype), self)
         inputs, state = self.inputs, self.inputs.cover(state)
         field, mean = self.scaling.centre(state)
-        padded, context = inputs.read(field, mean, inputs.stride)
-        following = self.network(padded, context, inputs.limit(padded))
-        following = following[(slice(None), *(slice(points) for points in state.shape[1:]))]
+        following = advance(self.network, inputs, field, mean)
         if self.network.lead and self.network.features.hidden:
             # What lies beyond the margin was never seen: nothing is said to happen to it, so that
             # it is neither lost at once, as by persistence it would not be, nor amplified.

@@ -9,5 +9,6 @@ linear         a linear window before the random units
 lstsq          streaming least squares
 layer          rows through the features into least squares, noise averaged in
 assemble       copies of the network glued together
+edges          the same with blocks at open ends, off the middle of their windows
 native         the same in C++, where a compiler is at hand
 """

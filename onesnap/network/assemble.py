@@ -83,7 +83,7 @@ def make_network(features: Features, readout, stencil: Stencil, orbits: bool) ->
     """A network on windows of a stencil; its units come in whole orbits of the group, or not."""
     parities = None
     if orbits and features.hidden:
-        parities = find_parities(features.basis, features.cell_weights(), stencil)
+        parities = find_parities(features.basis, features.cell_weights(), stencil.middle)
     return Network(features, readout, stencil.extent, stencil.stride, parities)
 
 

@@ -33,15 +33,17 @@ class Context(eqx.Module):
     def place(self, space: Sequence[int], stride: Sequence[int], step: Sequence[int]) -> np.ndarray:
         """Position values `(*windows, values)` of windows that start at every `step`-th cell."""
         starts = [np.arange(0, n, by) for n, by in zip(space, step, strict=True)]
-        shape = tuple(len(s) for s in starts)
-        columns = []
+        return self.place_at(np.ix_(*starts), space, stride)
+
+    def place_at(
+        self, starts: Sequence[np.ndarray], space: Sequence[int], stride: Sequence[int]
+    ) -> np.ndarray:
+        """The same of windows whose blocks start at these cells: arrays that NumPy broadcasts."""
+        shape, columns = np.broadcast_shapes(*(start.shape for start in starts)), []
         for axis, (start, points, block) in enumerate(zip(starts, space, stride, strict=True)):
             centre = (start + (block - 1) / 2) / points
             for power in range(self.position[axis] if self.position else 0):
-                along = [1] * len(shape)
-                along[axis] = -1
-                wave = np.cos(2.0**power * np.pi * centre).reshape(along)
-                columns.append(np.broadcast_to(wave, shape))
+                columns.append(np.broadcast_to(np.cos(2.0**power * np.pi * centre), shape))
         return np.stack(columns, axis=-1) if columns else np.zeros((*shape, 0))
 
     @property

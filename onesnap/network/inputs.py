@@ -15,6 +15,7 @@ from jaxtyping import Float
 
 from ..data.pairs import Pairs
 from ..grid.boundary import pad, unheld
+from ..grid.edges import Edges, find_edges
 from ..grid.potentials import gradients
 from ..grid.scaling import Scaling, range_of, widen
 from ..grid.surroundings import averages, box_reach, box_sides, check_surroundings
@@ -29,7 +30,8 @@ class Inputs(eqx.Module):
 
     A window reads `extent` cells on either side of a block of `stride` cells, and averages over boxes
     of each of the widths in `surroundings`. Cells in which the last context field is 0 never have a
-    value; they hold `fill`.
+    value; they hold `fill`. Windows are kept `inward` of open ends, but for models from old files,
+    which read the last cell again and again beyond them.
     """
 
     scaling: Scaling
@@ -39,6 +41,7 @@ class Inputs(eqx.Module):
     boundary: Any = eqx.field(static=True, default="periodic")
     fill: Float[AnyArray, " C"] | None = None
     surroundings: tuple[int, ...] = eqx.field(static=True, default=())
+    inward: bool = eqx.field(static=True, default=True)
 
     @property
     def channels(self) -> int:
@@ -46,8 +49,13 @@ class Inputs(eqx.Module):
 
     @property
     def outputs(self) -> int:
-        """How many values a block has."""
-        return self.channels * int(np.prod(self.stride))
+        """How many values are predicted from a window: those of one block or of several."""
+        return self.channels * int(np.prod(self.stride)) * len(self.edges.offsets)
+
+    @property
+    def edges(self) -> Edges:
+        """Where blocks lie off the middle of their windows."""
+        return find_edges(self.extent, self.stride, self.boundary if self.inward else "wall")
 
     @property
     def window_cells(self) -> int:
@@ -67,8 +75,9 @@ class Inputs(eqx.Module):
 
     def stencil(self, group: Group) -> Stencil:
         """The windows that are read, as a group moves them."""
-        extras = self.context.types(group.fields)
-        return Stencil(self.extent, self.stride, group, extras, len(self.surroundings))
+        extras, offsets = self.context.types(group.fields), self.edges.offsets
+        several = offsets if len(offsets) > 1 else None
+        return Stencil(self.extent, self.stride, group, extras, len(self.surroundings), several)
 
     def check_grid(self, space: Sequence[int]) -> None:
         """Raise unless windows and surroundings fit into a grid of this shape."""
@@ -97,11 +106,7 @@ class Inputs(eqx.Module):
         the numbers `at` along each axis.
         """
         numpy = np if isinstance(field, np.ndarray) else jnp
-        space, context = field.shape[1:], self.context
-        more = [
-            (-(-points // by) - 1) * by + block - points
-            for points, by, block in zip(space, step, self.stride, strict=True)
-        ]
+        context, more = self.context, self._more(field.shape[1:], step)
         inputs = self.scaling.shrink(field)
         level = partial(self.scaling.level, mean=mean)
         padded = pad(inputs, self.extent, self.boundary, more, level)
@@ -109,17 +114,41 @@ class Inputs(eqx.Module):
         if beside.shape[0]:
             further = pad(beside, self.extent, unheld(self.boundary), more)
             padded = numpy.concatenate([padded, further])
-        place = context.place(space, self.stride, step).astype(field.dtype)
-        place = place if at is None else place[at]
+        return padded, self._context(field, mean, step, at)
+
+    def context_at(self, starts: Sequence[np.ndarray], field: Float[AnyArray, "C ..."], mean) -> Any:
+        """Context `(*windows, values)` of windows of a field whose blocks start at these cells.
+
+        These are arrays for each axis, which NumPy broadcasts.
+        """
+        starts = tuple(np.broadcast_arrays(*starts))
+        return self._context(field, mean, (1,) * len(self.stride), starts)
+
+    def _context(self, field: Float[AnyArray, "C ..."], mean, step: Sequence[int], at) -> Any:
+        numpy = np if isinstance(field, np.ndarray) else jnp
+        space, context = field.shape[1:], self.context
+        starts = np.ix_(*(np.arange(0, points, by) for points, by in zip(space, step, strict=True)))
+        if at is not None:
+            starts = [along * by for along, by in zip(at, step, strict=True)]
+        place = context.place_at(starts, space, self.stride).astype(field.dtype)
         parameters = context.scaled_parameters
         parameters = numpy.broadcast_to(parameters, (*place.shape[:-1], *parameters.shape))
-        around = []
+        around, inputs = [], self.scaling.shrink(field)
+        level = partial(self.scaling.level, mean=mean)
         for width in self.surroundings:
             sides = box_sides(width, self.stride)
-            wide = pad(inputs, box_reach(sides, self.stride), self.boundary, more, level)
+            reach = box_reach(sides, self.stride)
+            wide = pad(inputs, reach, self.boundary, self._more(space, step), level)
             # Limited for the linear part too: a second set of averages would cost as much again.
             around.append(averages(self.scaling.limit(wide), sides, step, at))
-        return padded, numpy.concatenate([*around, place, parameters], axis=-1)
+        return numpy.concatenate([*around, place, parameters], axis=-1)
+
+    def _more(self, space: Sequence[int], step: Sequence[int]) -> list[int]:
+        """Cells beyond the end of each axis that the blocks of the last windows reach."""
+        return [
+            (-(-points // by) - 1) * by + block - points
+            for points, by, block in zip(space, step, self.stride, strict=True)
+        ]
 
     def limit(self, padded: Any) -> Any:
         """What random units see of padded inputs: no state farther out than the margin."""

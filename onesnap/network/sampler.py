@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -37,7 +37,8 @@ class Sampler:
     What is random - the choice of `windows` windows a pair, the sampled `noise` - is seeded by the
     state itself, so that neither the order of the pairs nor their split into batches matters.
     With `share`, the windows are dealt out among the group elements instead of repeated for each;
-    with `orbits` they are taken once, for units that come in whole orbits of the group.
+    with `orbits` they are taken once, for units that come in whole orbits of the group. With `edges`
+    the targets hold all blocks that windows at open ends have to predict, else the middle one.
     """
 
     inputs: Inputs
@@ -47,6 +48,7 @@ class Sampler:
     orbits: bool = False
     noise: float = 0.0
     seed: int = 0
+    edges: bool = False
 
     @property
     def elements(self) -> tuple[Element, ...]:
@@ -55,7 +57,9 @@ class Sampler:
 
     def count(self, pairs: Pairs) -> int:
         """How many rows these pairs give, if no window is left out."""
-        windows = pairs.cells if self.windows is None else min(self.windows, pairs.cells)
+        windows = pairs.cells
+        if self.windows is not None:
+            windows = min(self.windows, len(self._starts(pairs.space)))
         return len(pairs) * windows * (1 if self.share else len(self.elements))
 
     def rows(self, pairs: Pairs) -> Iterator[Rows]:
@@ -65,13 +69,15 @@ class Sampler:
     def _pieces(self, pairs: Pairs) -> Iterator[Rows]:
         for index in range(len(pairs)):
             random = np.random.default_rng([self.seed, zlib.crc32(pairs.before[index].tobytes())])
-            chosen = np.arange(pairs.cells)
-            if self.windows is not None and self.windows < pairs.cells:
-                chosen = np.sort(random.choice(pairs.cells, self.windows, replace=False))
+            count = len(self._starts(pairs.space))
+            chosen = np.arange(count)
+            if self.windows is not None and self.windows < count:
+                chosen = np.sort(random.choice(count, self.windows, replace=False))
             hands = [chosen] * len(self.elements)
             if self.share:
                 hands = np.array_split(random.permutation(chosen), len(self.elements))
-            for element, hand in zip(self.elements, hands, strict=True):
+            for element, numbers in zip(self.elements, hands, strict=True):
+                hand = self._starts([pairs.space[axis] for axis in element.axes])[numbers]
                 for start in range(0, len(hand), BLOCK):
                     rows = self.cut(pairs, index, hand[start : start + BLOCK], element)
                     if self.noise:
@@ -97,16 +103,21 @@ class Sampler:
         none, more = (0,) * len(space), [step - 1 for step in inputs.stride]
         after = pad(self.group.act(element, target), none, inputs.boundary, more)
         seen = every(padded, inputs.extent, inputs.stride)[at]
-        return Rows(_flat(seen), context, _flat(every(after, none, inputs.stride)[at]))
+        blocks = every(after, none, inputs.stride)
+        offsets = inputs.edges.offsets if self.edges else [none]
+        targets = np.stack(
+            [blocks[tuple(a + o for a, o in zip(at, offset, strict=True))] for offset in offsets], 2
+        )  # (row, channel, block, *stride)
+        return Rows(_flat(seen), context, _flat(targets))
 
     def usable(self, pairs: Pairs, index: int, chosen: np.ndarray, element: Element) -> np.ndarray:
         """Those of the cells whose windows can be learned from.
 
-        Left out are blocks that reach beyond an end that is not periodic, for nothing is known
-        there, and windows with a missing value in them.
+        Left out are blocks that reach beyond an end that is not periodic, and windows that reach
+        beyond an open one, for nothing is known there, and windows with a missing value in them.
         """
         space = tuple(pairs.space[axis] for axis in element.axes)
-        return self._complete(pairs, index, self._inside(space, chosen), element)
+        return self._complete(pairs, index, self._within(space, chosen), element)
 
     def _complete(self, pairs: Pairs, index: int, chosen: np.ndarray, element: Element) -> np.ndarray:
         """Those of the windows in which, and in whose surroundings, no value is missing."""
@@ -124,14 +135,32 @@ class Sampler:
             touched |= averages(wide, sides, (1,) * len(stride), at).any(axis=1)
         return chosen[~touched]
 
-    def _inside(self, space: tuple[int, ...], chosen: np.ndarray) -> np.ndarray:
-        """Those of the cells whose block does not reach beyond an end that is not periodic."""
+    def inside(self, space: Sequence[int], chosen: np.ndarray) -> np.ndarray:
+        """Those of the cells whose block and window are known: see `cut`."""
         inside = np.ones(len(chosen), bool)
-        at = np.unravel_index(chosen, space)
+        at, open_ends = np.unravel_index(chosen, space), self.inputs.edges.starts(space)
         for axis, ends in enumerate(both_sides(self.inputs.boundary, len(space))):
             if "periodic" not in ends:
                 inside &= at[axis] <= space[axis] - self.inputs.stride[axis]
+                inside &= (at[axis] >= open_ends[axis][0]) & (at[axis] <= open_ends[axis][-1])
         return chosen[inside]
+
+    def _within(self, space: tuple[int, ...], chosen: np.ndarray) -> np.ndarray:
+        """The same; where all windows reach over open ends, the nearest that do not."""
+        inside = self.inside(space, chosen)
+        if len(inside) or not len(self.inputs.edges.offsets) > 1:
+            return inside
+        ends = [(starts[0], starts[-1]) for starts in self.inputs.edges.starts(space)]
+        at = [
+            np.clip(along, *pair)
+            for along, pair in zip(np.unravel_index(chosen, space), ends, strict=True)
+        ]
+        return self.inside(space, np.unique(np.ravel_multi_index(at, space)))
+
+    def _starts(self, space: Sequence[int]) -> np.ndarray:
+        """The cells at which blocks may start, but for what walls and missing values leave out."""
+        starts = self.inputs.edges.starts(space)
+        return np.ravel_multi_index(np.ix_(*map(np.asarray, starts)), tuple(space)).ravel()
 
 
 def _flat(windows: np.ndarray) -> np.ndarray:

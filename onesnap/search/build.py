@@ -66,6 +66,7 @@ def make_parts(plan: Plan, problem: Problem) -> Parts:
         orbits=plan.equivariant,
         noise=plan.noise if plan.noise_form == "sampled" else 0.0,
         seed=plan.seed,
+        edges=True,
     )
     amplitudes = None
     if plan.potential and margin is not None:
@@ -77,8 +78,9 @@ def make_layer(plan: Plan, sampler: Sampler, pairs: Pairs) -> Layer:
     """Draw the random layer, on the leading window directions where a rank is given."""
     share = max(1, PRINCIPAL_ROWS // (len(pairs) * len(plan.symmetry)))
     few = replace(
-        sampler, windows=min(share, sampler.windows or share), share=False, orbits=False, noise=0.0
-    )
+        sampler, windows=min(share, sampler.windows or share), share=False, orbits=False, noise=0.0,
+        edges=False,
+    )  # fmt: skip
     variances, directions = principal(few.rows(pairs))
     position, beside = sum(plan.context), sampler.inputs.values
     stencil = sampler.inputs.stencil(plan.symmetry)

@@ -83,13 +83,17 @@ def persistence(inputs: Inputs) -> np.ndarray:
     """The readout of a linear part that says that nothing changes."""
     scaling, sides = inputs.scaling, window_sides(inputs.extent, inputs.stride)
     cells = np.arange(inputs.channels * inputs.window_cells).reshape(-1, *sides)
-    middle = [slice(e, e + s) for e, s in zip(inputs.extent, inputs.stride, strict=True)]
-    block = cells[(slice(None), *middle)].reshape(inputs.channels, -1)
+    seen = []
+    for offset in inputs.edges.offsets:
+        starts = [reach + shift for reach, shift in zip(inputs.extent, offset, strict=True)]
+        block = [slice(n, n + s) for n, s in zip(starts, inputs.stride, strict=True)]
+        seen.append(cells[(slice(None), *block)].reshape(inputs.channels, -1))
+    blocks = np.concatenate(seen, axis=1)  # (channel, block · cell)
     fields = inputs.context.low.shape[0] - inputs.context.parameters.shape[0]
     size = (inputs.channels + fields) * inputs.window_cells + inputs.values + 1
     readout, width = np.zeros((size, inputs.outputs)), scaling.high - scaling.low
-    readout[block.ravel(), np.arange(inputs.outputs)] = np.repeat(width, block.shape[1])
-    readout[-1] = np.repeat(scaling.low, block.shape[1])
+    readout[blocks.ravel(), np.arange(inputs.outputs)] = np.repeat(width, blocks.shape[1])
+    readout[-1] = np.repeat(scaling.low, blocks.shape[1])
     return readout
 
 

@@ -140,11 +140,14 @@ def test_every_kind_of_input(case, mean):
     assert clipped(sampler, before) > 0.1
     if case in ("walls", "a held value"):
         # The last row of blocks reaches beyond the end and is predicted, but not learned from.
-        at = np.ravel_multi_index(np.meshgrid(range(0, 8, 2), range(0, 8, 2), indexing="ij"), space)
+        # Nor is the first column at an open end, whose windows reach over it.
+        first = 2 if case == "walls" else 0
+        blocks = np.meshgrid(range(0, 8, 2), range(first, 8, 2), indexing="ij")
+        at = np.ravel_multi_index(blocks, space)
         for index in range(2):
             rows = sampler.cut(pairs, index, at.ravel(), group.elements[0])
             windows, *_ = windows_of_a_step(inputs, pairs.before[index])
-            expected = windows[:4].reshape(rows.cells.shape)
+            expected = windows[:4, first // 2 :].reshape(rows.cells.shape)
             np.testing.assert_allclose(rows.cells, expected, rtol=0, atol=1e-14)
     else:
         assert_rows_are_those_of_a_step(sampler, inputs, pairs)

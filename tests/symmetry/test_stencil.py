@@ -1,5 +1,7 @@
 """A stencil moves windows and blocks as its group moves fields."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
@@ -67,6 +69,33 @@ def test_tiles_move_as_the_field_does(element):
     )
     order = tuple(slice(None, None, -1 if flip else 1) for flip in element.flips)
     np.testing.assert_array_equal(moved, sign * still[order][..., source])
+
+
+@pytest.mark.parametrize("sizes", [(1, 1), (3, 2), (2, 3)])
+@pytest.mark.parametrize(
+    "group", [full(1, ("vector",)), full(2, ("vector", "scalar"), True), full(3)]
+)
+def test_several_blocks_move_as_the_field_does(group, sizes):
+    """Blocks at offsets of a moved window are blocks of the window, moved; overlapping ones too."""
+    extent, stride = sizes
+    along, dimension = (0, *range(-extent, 0, stride), *range(extent, 0, -stride)), group.dimension
+    offsets = tuple(product(along, repeat=dimension))
+    around = (extent,) * dimension, (stride,) * dimension
+    source, sign = Stencil(*around, group, offsets=offsets).on_blocks
+    window = RANDOM.normal(size=(group.channels, *(2 * extent + stride,) * dimension))
+
+    def blocks(field):
+        cuts = [tuple(slice(extent + o, extent + o + stride) for o in offset) for offset in offsets]
+        return np.stack([field[(slice(None), *cut)] for cut in cuts], axis=1).ravel()
+
+    for number, element in enumerate(group.elements):
+        moved = sign[number] * blocks(window)[source[number]]
+        np.testing.assert_array_equal(moved, blocks(group.act(element, window)))
+
+
+def test_blocks_that_a_group_moves_elsewhere_are_refused():
+    with pytest.raises(ValueError, match="symmetry: expected offsets that every element maps"):
+        _ = Stencil((1,), (1,), full(1), offsets=((0,), (1,))).on_blocks
 
 
 def test_stencils_are_compared_by_value():
