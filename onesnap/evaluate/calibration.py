@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -13,13 +15,45 @@ from ..model.rollout import forecast
 from ..model.stepper import Stepper, with_readout
 from ..network.layer import Layer, Totals
 from ..network.sampler import Sampler, join
-from ..search.folds import folds
 from .ensemble import INSIDE, Spread, forecast_with_band, half_width, make_spread
 
 ENOUGH = 1000  # windows to judge by, from which on no further part is held out
 SHARE, LEAST = 6, 8_000  # rows for each feature, and rows at least, of a fit to a part
 STEPS, CELLS = 100, 1_000_000  # of a comparison of forecasts; cells times steps
 DRAWS = 4  # members of a fit to a part
+FEW_PAIRS = 4  # from which on whole pairs are held out, below it parts of space
+SLABS, HELD = 8, 4  # parts of space or of the pairs, of which one is held out; pairs in it, at most
+
+
+class Fold(NamedTuple):
+    """Pairs to learn from, pairs to judge by, and where of those."""
+
+    learn: Pairs
+    judge: Pairs
+    where: np.ndarray
+
+
+def folds(pairs: Pairs) -> Iterator[Fold]:
+    """One fold of whole pairs, or as many as there are slabs of space.
+
+    A band holds errors on states to come, which follow those learned from: unlike in the choice of a
+    model, pairs between others are fair judges. No window that touches a slab is learned from: its
+    cells count as missing. Only the middle of a slab is judged by.
+    """
+    if len(pairs) >= FEW_PAIRS:
+        count = min(HELD, max(1, len(pairs) // SLABS))
+        held = np.linspace(0, len(pairs) - 1, count + 2).round().astype(int)[1:-1]
+        rest = np.setdiff1d(np.arange(len(pairs)), held)
+        yield Fold(pairs[rest], pairs[held], np.ones(pairs.space, bool))
+        return
+    cuts = np.linspace(0, pairs.space[0], SLABS + 1).round().astype(int)
+    for start, stop in pairwise(cuts):
+        slab, middle = np.zeros((2, *pairs.space), bool)
+        slab[start:stop] = True
+        middle[start + (stop - start) // 4 : stop - (stop - start) // 4] = True
+        gone = np.broadcast_to(slab, (len(pairs), *slab.shape))
+        gone = gone if pairs.missing is None else pairs.missing | gone
+        yield Fold(replace(pairs, missing=gone), pairs, middle)
 
 
 class Held(NamedTuple):

@@ -230,7 +230,8 @@ def _assemble(settings: dict, tensors: dict[str, np.ndarray]) -> Stored:
     plan = Plan(**plan | along | {"surroundings": _widths(plan)})
     # A stepper that was averaged over another group has more units than its plan.
     orbits = plan.equivariant and features.hidden == plan.hidden
-    network = make_network(features, tensors["readout"], inputs.stencil(plan.symmetry), orbits)
+    stencil = inputs.stencil(plan.symmetry)
+    network = make_network(features, tensors["readout"], stencil, orbits, plan.shrinkage)
     stepper = Stepper(inputs, network, tensors.get("loudest"))
     card = _check_card(settings.get("data"))
     params = dict(settings["params"])

@@ -56,7 +56,7 @@ class Stepper(eqx.Module):
         inputs, state = self.inputs, self.inputs.cover(state)
         field, mean = self.scaling.centre(state)
         following = advance(self.network, inputs, field, mean)
-        if self.network.lead and self.network.features.hidden:
+        if self.network.lead and self.network.features.hidden and not self.network.straight:
             # What lies beyond the margin was never seen: nothing is said to happen to it, so that
             # it is neither lost at once, as by persistence it would not be, nor amplified.
             following = following + self.scaling.excess(field)

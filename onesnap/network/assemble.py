@@ -18,6 +18,7 @@ from .features import Features
 
 # Bytes of hidden units at a time: they stay in the cache, and memory stays bounded on any grid.
 BLOCK_BYTES = 10 * 2**20
+STRAIGHT = 1.0  # shrinkage of random units, from which on what they say is less than half of it
 
 
 class Network(eqx.Module):
@@ -32,6 +33,7 @@ class Network(eqx.Module):
     extent: tuple[int, ...] = eqx.field(static=True)
     stride: tuple[int, ...] = eqx.field(static=True)
     parities: Parities | None = eqx.field(static=True, default=None)  # by which symmetry saves work
+    straight: bool = eqx.field(static=True, default=False)  # the linear part is never limited
 
     @property
     def channels(self) -> int:
@@ -50,8 +52,9 @@ class Network(eqx.Module):
     ):
         """The field `(channel, *space)` from padded inputs, and the context of the tiles.
 
-        Random units see inputs that are `limited` at the margin, and so does a linear part beside
-        them. Alone it sees them as they are: states of a linear equation may be of any size.
+        Random units see inputs that are `limited` at the margin. A linear part sees them as they are
+        if it is `straight`: states of a linear equation may be of any size. Beside units that are
+        hardly shrunk it is only a part of what they say together, and limited with them.
         """
         lead, limited = self.lead, padded if limited is None else limited
         if not self.features.hidden:
@@ -60,7 +63,9 @@ class Network(eqx.Module):
         fits = padded.dtype in (jnp.float32, jnp.float64)
         quick = fits and native.available(self.features.activation)
         following = (_natively if quick else in_blocks)(random, limited, context)
-        return following + self._linear(limited, context) if lead else following
+        if not lead:
+            return following
+        return following + self._linear(padded if self.straight else limited, context)
 
     def _linear(self, padded, context):
         """One convolution with the linear rows of the readout."""
@@ -79,12 +84,15 @@ class Network(eqx.Module):
         return max(1, BLOCK_BYTES // (max(1, self.features.hidden) * itemsize))
 
 
-def make_network(features: Features, readout, stencil: Stencil, orbits: bool) -> Network:
+def make_network(
+    features: Features, readout, stencil: Stencil, orbits: bool, shrinkage: float | None = None
+) -> Network:
     """A network on windows of a stencil; its units come in whole orbits of the group, or not."""
     parities = None
     if orbits and features.hidden:
         parities = find_parities(features.basis, features.cell_weights(), stencil.middle)
-    return Network(features, readout, stencil.extent, stencil.stride, parities)
+    straight = shrinkage is not None and shrinkage >= STRAIGHT
+    return Network(features, readout, stencil.extent, stencil.stride, parities, straight)
 
 
 @jax.custom_jvp

@@ -38,7 +38,12 @@ def middle(network: Network, inputs: Inputs) -> Network:
 
 
 def _patched(
-    network: Network, inputs: Inputs, patch: Patch, padded, context, following: Float[AnyArray, "C ..."]
+    network: Network,
+    inputs: Inputs,
+    patch: Patch,
+    padded,
+    context,
+    following: Float[AnyArray, "C ..."],
 ):
     """The field with the cells at open ends predicted by windows there, all blocks of each.
 

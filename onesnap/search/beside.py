@@ -66,7 +66,9 @@ def find_beside(judge: Judge, option: Option) -> tuple[Judge, Option]:
             further = weigh(judging, plan) if fits(judging, plan) else None
             if base is None or further is None:
                 continue
-            words = f"held-out error {in_words(further.errors)} with it, {in_words(base.errors)} without"
+            words = (
+                f"held-out error {in_words(further.errors)} with it, {in_words(base.errors)} without"
+            )
             tried.setdefault(name, []).append(words)
             if further.beats(base):
                 option = rank_extents(judging, further.because(name, words).plan) or further
@@ -84,11 +86,17 @@ def find_beside(judge: Judge, option: Option) -> tuple[Judge, Option]:
 def _things(judge: Judge, plan: Plan) -> Iterator[tuple[str, Judge, Plan]]:
     """What a plan is not told yet, each with a judge that can tell whether it helps."""
     problem, pairs = judge.problem, judge.problem.pairs
+    sized = not problem.free("extent") and not problem.free("hidden")
     given = [problem.given[name] for name in ("symmetry", "averaging")]
     groups = [group for group in given if isinstance(group, Group)]
-    if problem.free("potential") and not plan.potential and not no_potential(problem, groups):
+    refused = sized or plan.potential or no_potential(problem, groups)
+    if problem.free("potential") and not refused:
         yield "potential", judge, replace(plan, potential=True)
-    if problem.free("surroundings") and len(plan.surroundings) < len(judge.policy.surroundings):
+    if (
+        problem.free("surroundings")
+        and not sized
+        and len(plan.surroundings) < len(judge.policy.surroundings)
+    ):
         wider = judge.policy.surroundings[: len(plan.surroundings) + 1]
         try:
             check_surroundings(pairs.space, wider, plan.stride)

@@ -34,13 +34,14 @@ class Parts:
     sampler: Sampler
     layer: Layer
     amplitudes: np.ndarray | None = None  # the most of waves in a predicted field
+    shrinkage: float | None = None  # of what random units add to a linear part
 
     def stepper(self, readout: np.ndarray, pairs: Pairs) -> Stepper:
         """The learned map; the context of the last of these pairs is bound to it."""
         inputs = self.sampler.inputs.bind(pairs.parameters[-1], pairs.fields[-1])
         stencil = inputs.stencil(self.sampler.group)
         network = make_network(
-            self.layer.features, readout, stencil, orbits=self.layer.stencil is not None
+            self.layer.features, readout, stencil, self.layer.stencil is not None, self.shrinkage
         )
         return Stepper(inputs, network, self.amplitudes)
 
@@ -71,7 +72,7 @@ def make_parts(plan: Plan, problem: Problem) -> Parts:
     amplitudes = None
     if plan.potential and margin is not None:
         amplitudes = amplitude_limit(np.concatenate([pairs.before, pairs.after]))
-    return Parts(sampler, make_layer(plan, sampler, pairs), amplitudes)
+    return Parts(sampler, make_layer(plan, sampler, pairs), amplitudes, plan.shrinkage)
 
 
 def make_layer(plan: Plan, sampler: Sampler, pairs: Pairs) -> Layer:

@@ -5,10 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from ..data.pairs import Pairs
+from .folds import sequences
 
 FEWEST = 5  # pairs, from which on one can be told from all others
-FAR = 6.0  # deviations of the logarithm of a change, robustly taken, from which on a pair is no sample
+FAR = (
+    6.0  # deviations of the logarithm of a change, robustly taken, from which on a pair is no sample
+)
 LEAST = 0.1  # such a deviation at least: changes that differ by a tenth are alike
+SPIKE = np.log(1.4)  # by which a pair in a sequence differs from both its neighbours, at least
 SEAM = 2.0  # times the largest step between neighbours: what lies there is no neighbour
 
 
@@ -34,8 +38,23 @@ def bad_pairs(pairs: Pairs) -> dict[int, str]:
     channel = np.argmax(apart / deviation, axis=1)
     for number in np.flatnonzero(np.max(apart / deviation, axis=1) > FAR):
         times = np.exp(changes[number] - middle)[channel[number]]
-        bad.setdefault(int(number), f"its change is {times:.2g} times that of others")
+        if _alone(pairs, changes, int(number), channel[number]):
+            bad.setdefault(int(number), f"its change is {times:.2g} times that of others")
     return bad
+
+
+def _alone(pairs: Pairs, changes: np.ndarray, number: int, channel: int) -> bool:
+    """Whether the pairs before and after it in time, if there are any, change otherwise.
+
+    What starts rough changes fast at first: that the first of a sequence differs proves nothing.
+    """
+    sequence = next(s for s in sequences(pairs) if number in s)
+    place = sequence.index(number)
+    if place == 0:
+        return len(sequence) == 1
+    beside = [changes[other, channel] for other in sequence[place - 1 : place + 2] if other != number]
+    gaps = changes[number, channel] - np.array(beside)
+    return bool(np.all(gaps > SPIKE) or np.all(gaps < -SPIKE))
 
 
 def _log_changes(pairs: Pairs) -> np.ndarray:

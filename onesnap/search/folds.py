@@ -8,9 +8,8 @@ judges, and only the middle of a part judges, because at its ends windows look l
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Int
@@ -19,14 +18,6 @@ from ..data.pairs import Pairs
 from .policy import POLICY
 
 FEW = 4  # sequences, below which parts of space are held out
-
-
-class Fold(NamedTuple):
-    """Pairs to learn from, pairs to judge by, and where of those."""
-
-    learn: Pairs
-    judge: Pairs
-    where: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -64,7 +55,9 @@ class Folds:
         block, chosen = stride[self.axis], []
         for low, high in zip(self._cuts[:-1], self._cuts[1:], strict=True):
             gap = max(0, (high - low - block) // 4)
-            chosen.append(everywhere[(start >= low + gap) & (start + block <= max(high - gap, low + block))])
+            chosen.append(
+                everywhere[(start >= low + gap) & (start + block <= max(high - gap, low + block))]
+            )
         return chosen
 
 
@@ -128,21 +121,3 @@ def make_folds(pairs: Pairs, placed: Iterable[int] = ()) -> Folds:
 def _bend(pairs: Pairs, axis: int) -> float:
     """How much neighbours along an axis differ: tells axes apart, however they are numbered."""
     return float(np.mean(np.diff(pairs.before, axis=2 + axis) ** 2))
-
-
-def folds(pairs: Pairs) -> Iterator[Fold]:
-    """Pairs to learn from and to judge by, one fold after the other."""
-    pairs = ordered(pairs)
-    parts = make_folds(pairs)
-    one = (1,) * len(pairs.space)
-    for fold in range(parts.count):
-        if parts.pairs is not None:
-            held = parts.pairs == fold
-            yield Fold(pairs[~held], pairs[held], np.ones(pairs.space, bool))
-            continue
-        touched = parts.touched(0, np.arange(pairs.cells), (0,) * len(one), one) >> fold & 1
-        gone = np.broadcast_to(touched.reshape(pairs.space) > 0, (len(pairs), *pairs.space))
-        where = np.zeros(pairs.cells, bool)
-        where[parts.judging(0, one)[fold]] = True
-        missing = gone if pairs.missing is None else pairs.missing | gone
-        yield Fold(replace(pairs, missing=missing), pairs, where.reshape(pairs.space))

@@ -67,7 +67,10 @@ def grow(judge: Judge, option: Option) -> Grown:
 
 def _work(plan: Plan, units: int) -> float:
     """Cubed columns of all least-squares problems of so many units."""
-    orbit, parts = _orbit(plan), irreducible(plan.symmetry) if plan.equivariant else (np.eye(1)[None],)
+    orbit, parts = (
+        _orbit(plan),
+        irreducible(plan.symmetry) if plan.equivariant else (np.eye(1)[None],),
+    )
     return float(sum((part.shape[1] * units / orbit) ** 3 for part in parts))
 
 

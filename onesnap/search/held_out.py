@@ -110,7 +110,10 @@ class Judge:
 
     def trial(self, plan: Plan, shifted: bool = False) -> Trial | None:
         """None where a plan cannot be judged: its windows leave nothing to learn from, or to judge."""
-        key = *(getattr(plan, name) for name in plan.__dataclass_fields__ if name != "reasons"), shifted
+        key = (
+            *(getattr(plan, name) for name in plan.__dataclass_fields__ if name != "reasons"),
+            shifted,
+        )
         if key not in self.known:
             self.known[key] = self._trial(plan, shifted)
         return self.known[key]
@@ -210,4 +213,3 @@ def _shifted(rows: Rows, inputs: Inputs) -> Rows:
     outputs = targets.reshape(count, channels, -1) - mean * width
     cells = np.concatenate([(state - mean).reshape(count, -1), cells[:, inside:]], axis=1)
     return Rows(cells, context, outputs.reshape(targets.shape))
-

@@ -52,8 +52,8 @@ def shrinkages(judge: Judge, plan: Plan) -> list[float | None]:
     """Those to be tried, the simplest model first: a linear window."""
     if not plan.hidden:
         return [np.inf]
-    if not judge.problem.free("shrinkage"):
-        return [judge.problem.given["shrinkage"]]
+    if not judge.problem.free("shrinkage") or plan.shrinkage is None:
+        return [plan.shrinkage]
     return [np.inf, *judge.policy.shrinkages]
 
 

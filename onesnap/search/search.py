@@ -25,9 +25,8 @@ from .rule import in_words, simplest
 from .symmetry import find_symmetry, no_group
 
 PAPER_NOISE = 1e-4
-SETTLED_BY_TRIALS = (
-    "extent", "hidden", "gain", "shrinkage", "symmetry", "context", "potential", "surroundings", "mean",
-)  # fmt: skip
+SIZES = ("extent", "hidden")  # where these are given, the family is that of the paper
+TOLD = ("symmetry", "context", "mean")  # still found then
 
 
 class Noise(NamedTuple):
@@ -53,7 +52,7 @@ def settle(problem: Problem) -> Settled:
     problem = replace(problem, pairs=ordered(problem.pairs))
     plan = first_plan(problem)
     judge = _judge(problem, plan)
-    if not any(problem.free(name) for name in SETTLED_BY_TRIALS):
+    if not any(problem.free(name) for name in (*SIZES, *TOLD)):
         return _settled(judge, plan, None)
     if problem.free("mean"):
         mean, why = find_mean(judge, plan)
@@ -61,7 +60,8 @@ def settle(problem: Problem) -> Settled:
     option = rank_extents(judge, plan)
     if option is None:
         return _unjudged(judge, plan)
-    option = _with_gain(judge, option)
+    if any(problem.free(name) for name in SIZES):
+        option = _with_gain(judge, option)
     judge, option = find_beside(judge, option)
     if problem.free("symmetry"):
         option = _with_symmetry(judge, option)
@@ -89,6 +89,9 @@ def first_plan(problem: Problem) -> Plan:
     def value(name: str, start: Any) -> Any:
         return start if problem.free(name) else given[name]
 
+    # Where window and units are given, what goes with them is as in the paper.
+    trials = any(problem.free(name) for name in SIZES)
+
     extent = per_axis("extent", value("extent", 0), dimension, 0)
     check_grid(problem.pairs.space, extent, stride)
     check_averaging(given["averaging"], problem.pairs.space, stride)
@@ -106,7 +109,7 @@ def first_plan(problem: Problem) -> Plan:
         noise=float(value("noise", noise)),
         noise_form=form,
         rank=value("rank", None),
-        shrinkage=value("shrinkage", 0.0) if hidden else np.inf,
+        shrinkage=value("shrinkage", 0.0 if trials else None) if hidden else np.inf,
         symmetry=group,
         equivariant=bool(given["equivariant"] and group.is_closed),
         context=per_axis("context", value("context", 0), dimension, 0),
@@ -228,7 +231,8 @@ def _settled(judge: Judge, plan: Plan, passed: Passed | None) -> Settled:
 def _unjudged(judge: Judge, plan: Plan) -> Settled:
     """Where nothing can be held out: a small window, and a word of warning."""
     words = "too little data to hold any of it out: nothing was chosen by error; give more pairs"
-    return replace(_settled(judge, plan, None), warnings=(words,))
+    chosen = any(judge.problem.free(name) for name in SIZES)
+    return replace(_settled(judge, plan, None), warnings=(words,) if chosen else ())
 
 
 def _check(problem: Problem, plan: Plan) -> None:

@@ -119,4 +119,3 @@ def _generated(elements: list[Element]) -> set[Element]:
 def no_group(problem: Problem) -> Group:
     """Nothing but the identity, on scalars."""
     return trivial(problem.dimension, ("scalar",) * problem.channels)
-

@@ -5,12 +5,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from toys import bent, waves
+from toys import bent, smooth, waves
 
 import onesnap as snap
-from onesnap.evaluate.calibration import calibrate
+from onesnap.data.pairs import Pairs, make_pairs
+from onesnap.evaluate.calibration import HELD, SLABS, calibrate, folds
 from onesnap.fit import with_members
-from onesnap.symmetry import full
+from onesnap.grid.scaling import Scaling
+from onesnap.network.inputs import make_inputs
+from onesnap.network.sampler import Sampler, join
+from onesnap.symmetry import full, trivial
 
 SETTINGS = {"extent": 3, "stride": 2, "hidden": 60, "noise": 1e-3, "context": 0, "mean": "keep"}
 
@@ -67,3 +71,48 @@ def test_nothing_to_hold_out_is_no_band():
     assert members(model) is None
     with pytest.raises(ValueError, match="members: this model has none"):
         model.rollout(states[0], 3, members=4)
+
+
+def numbered(count: int, *space: int) -> Pairs:
+    """Pairs in which every cell has a value of its own."""
+    states = np.arange(count * np.prod(space), dtype=float).reshape(count, 1, *space)
+    return make_pairs(states, states)
+
+
+@pytest.mark.parametrize("count", [4, 8, 16, 100])
+def test_whole_pairs_are_held_out_where_there_are_enough(count):
+    (fold,) = folds(numbered(count, 8))
+    assert len(fold.learn) + len(fold.judge) == count
+    assert 1 <= len(fold.judge) <= HELD
+    assert not np.isin(fold.judge.before, fold.learn.before).any()
+    assert fold.where.all()
+
+
+@pytest.mark.parametrize("space", [(64,), (32, 5)])
+def test_slabs_of_space_are_held_out_where_pairs_are_few(space):
+    """No row to learn from holds a cell of the slab that is judged, and slabs cover all there is."""
+    pairs = numbered(2, *space)
+    axes = len(space)
+    scaling = Scaling(np.zeros(1), np.ones(1))  # rows hold the values themselves
+    sampler = Sampler(make_inputs(pairs, scaling, (1,) * axes, (2,) * axes), trivial(axes))
+    covered = np.zeros(space, int)
+    parts = list(folds(pairs))
+    assert len(parts) == SLABS
+    for fold in parts:
+        rows = join(list(sampler.rows(fold.learn)))
+        slab = fold.learn.missing[0]
+        covered += slab
+        assert fold.where.any()
+        assert not (fold.where & ~slab).any()  # judged by the middle of the slab
+        gone = fold.judge.before[:, 0][:, slab]
+        assert not np.isin(rows.cells, gone).any()
+        assert len(rows.cells)
+    assert (covered == 1).all()
+
+
+def test_values_that_are_missing_stay_so():
+    missing = np.zeros((1, 32), bool)
+    missing[0, 5] = True
+    states = smooth(0, (1, 1, 32))
+    for fold in folds(make_pairs(states, states, missing=missing)):
+        assert fold.learn.missing[0, 5]

@@ -158,7 +158,7 @@ def test_every_kind_of_input(case, mean):
 def test_surroundings(case, mean):
     """With values beyond the margin, which averages are taken of as they are at the margin."""
     group = full(2, ("pseudoscalar",), negation=True) if case == "moved" else trivial(2)
-    boundary = {"wall": ("wall", "open"), "a held value": 0.7}.get(case, "periodic")
+    boundary = {"wall": "wall", "a held value": 0.7}.get(case, "periodic")
     before = smooth(0, (2, 1, 12, 14 - 2 * (case == "moved"))) + 0.5
     pairs = make_pairs(before, next_state(before))
     position = (0, 0)

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from onesnap.search.probe import Reading, make_probe, rank_extents
 from toys import blurred, problem, smooth, stirred
 
 import onesnap as snap
 from onesnap.grid.potentials import gradients
 from onesnap.search.beside import find_mean, find_position, no_potential
-from onesnap.search.probe import Reading, make_probe, rank_extents
 from onesnap.symmetry import full
 
 PLAIN = {"extent": 1, "stride": 2, "noise": 1e-3, "symmetry": None, "context": 0, "mean": "keep"}

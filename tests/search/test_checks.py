@@ -33,6 +33,17 @@ def test_the_bad_pair_is_found_by_its_number(number, kind):
     assert set(bad) == {max(number, other) if kind == "twice" else number}
 
 
+def test_what_starts_rough_is_not_bad():
+    states = [np.random.default_rng(0).normal(size=(1, 64))]
+    for _ in range(20):
+        last = states[-1]
+        states.append(last + 0.2 * (np.roll(last, 1) + np.roll(last, -1) - 2 * last))
+    truth = np.stack(states)
+    assert bad_pairs(make_pairs(truth[:-1], truth[1:])) == {}
+    jump = np.delete(truth, 9, axis=0)  # a state is missing
+    assert set(bad_pairs(make_pairs(jump[:-1], jump[1:]))) <= {8}
+
+
 def test_changes_that_grow_by_and_by_are_not_bad():
     before = smooth(0, (30, 1, 32))
     grow = np.exp(np.linspace(0, 3, 30))[:, None, None]

@@ -6,12 +6,8 @@ from hypothesis import given, strategies as st
 from toys import smooth
 
 from onesnap.data.pairs import Pairs, make_pairs
-from onesnap.grid.scaling import Scaling
-from onesnap.network.inputs import make_inputs
-from onesnap.network.sampler import Sampler, join
-from onesnap.search.folds import FEW, folds, make_folds, ordered, sequences, spread
+from onesnap.search.folds import FEW, make_folds, ordered, sequences, spread
 from onesnap.search.policy import POLICY
-from onesnap.symmetry import trivial
 
 
 def numbered(count: int, *space: int) -> Pairs:
@@ -83,42 +79,16 @@ def test_space_is_cut_along_the_longest_axis_on_which_place_does_not_matter():
     assert list(placed.pairs) == [0, 1, 2, 3, 4, 5]
 
 
-@pytest.mark.parametrize("space", [(64,), (32, 5)])
-def test_no_window_to_learn_from_touches_what_is_judged(space):
-    """No row to learn from holds a cell of the slab that is judged, and slabs cover all there is."""
-    pairs = numbered(2, *space)
-    axes = len(space)
-    scaling = Scaling(np.zeros(1), np.ones(1))  # rows hold the values themselves
-    sampler = Sampler(make_inputs(pairs, scaling, (1,) * axes, (2,) * axes), trivial(axes))
-    covered = np.zeros(space, int)
-    for fold in folds(pairs):
-        rows = join(list(sampler.rows(fold.learn)))
-        slab = fold.learn.missing[0]
-        covered += slab
-        assert fold.where.any()
-        assert not (fold.where & ~slab).any()  # judged by the middle of the slab
-        gone = fold.judge.before[:, 0][:, slab]
-        assert not np.isin(rows.cells, gone).any()
-        assert len(rows.cells)
-    assert (covered == 1).all()
-
-
 @given(st.integers(0, 12), st.integers(1, 4), st.integers(16, 80))
 def test_windows_touch_the_folds_of_their_cells(extent, stride, points):
     parts = make_folds(numbered(1, points))
     touched = parts.touched(0, np.arange(points), (extent,), (stride,))
-    slab = np.repeat(np.arange(parts.count), np.diff(np.linspace(0, points, parts.count + 1).round().astype(int)))
+    slab = np.repeat(
+        np.arange(parts.count), np.diff(np.linspace(0, points, parts.count + 1).round().astype(int))
+    )
     for cell in range(points):
         inside = {int(slab[i % points]) for i in range(cell - extent, cell + stride + extent)}
         assert touched[cell] == sum(1 << fold for fold in inside)
     for fold, cells in enumerate(parts.judging(0, (stride,))):
         assert len(cells)
         assert all(slab[cell] == slab[cell + stride - 1] == fold for cell in cells)
-
-
-def test_values_that_are_missing_stay_so():
-    missing = np.zeros((1, 32), bool)
-    missing[0, 5] = True
-    states = smooth(0, (1, 1, 32))
-    for fold in folds(make_pairs(states, states, missing=missing)):
-        assert fold.learn.missing[0, 5]

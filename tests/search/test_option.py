@@ -28,6 +28,8 @@ def test_nothing_changes_and_one_value_everywhere(space, more, mean):
     np.testing.assert_allclose(advance(stepper, states), states, atol=1e-12)
     level = np.array([0.5, -2.0])
     answer = advance(parts.stepper(constant(inputs, level), posed.pairs), states)
-    set_aside = states.mean(axis=tuple(range(2, states.ndim)), keepdims=True) if mean == "remove" else 0
+    set_aside = (
+        states.mean(axis=tuple(range(2, states.ndim)), keepdims=True) if mean == "remove" else 0
+    )
     expected = level.reshape(1, 2, *(1,) * len(space)) + set_aside
     np.testing.assert_allclose(answer, np.broadcast_to(expected, answer.shape), atol=1e-12)

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from onesnap.search.draft import make_drafts
+from onesnap.search.probe import make_probe
 from toys import next_state, problem, smooth
 
 import onesnap as snap
 from onesnap.search import candidate, search
-from onesnap.search.draft import make_drafts
 from onesnap.search.policy import POLICY
-from onesnap.search.probe import make_probe
 from onesnap.search.search import settle
 from onesnap.search.stability import Stability
 

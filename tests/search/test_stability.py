@@ -117,7 +117,10 @@ def test_trials_start_from_several_states_and_the_shortest_counts():
     """A kernel that amplifies what only one of the states holds."""
     stepper = linear(identity(across=0.1))
     calm, wild = SMOOTH[None], 3.0 * SMOOTH[None]  # the latter is far outside the range
-    for states, steady in ((np.concatenate([calm] * 3), True), (np.concatenate([calm, wild, calm]), False)):
+    for states, steady in (
+        (np.concatenate([calm] * 3), True),
+        (np.concatenate([calm, wild, calm]), False),
+    ):
         found = try_stability(stepper, make_pairs(states, states), full(2))
         assert (found.starts, found.steady) == (3, steady)
 
