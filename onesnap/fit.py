@@ -112,8 +112,8 @@ def _find_boundary(pairs: Pairs) -> tuple[str, ...]:
     if torn:
         warnings.warn(
             f"boundary: the two ends of axis {' and '.join(map(str, torn))} differ by more than "
-            "neighbouring cells do, so that they are taken as open; give boundary='periodic', 'wall' or "
-            "a value that is held there if that is wrong",
+            "neighbouring cells do, so that they are taken as open; give boundary='periodic', 'wall' "
+            "or a value that is held there if that is wrong",
             stacklevel=4,
         )
     return tuple("open" if axis in torn else "periodic" for axis in range(len(pairs.space)))
@@ -236,8 +236,8 @@ def solve(fit: Fit) -> Fit:
     else:
         warnings.warn(
             f"no noise kept trial forecasts within the training range: of {best.asked} steps the "
-            f"shortest lasted {best.lasted}, so expect forecasts to diverge after about as many; give "
-            "more pairs spread over time, a larger extent, or a smaller step",
+            f"shortest lasted {best.lasted}, so expect forecasts to diverge after about as many; "
+            "give more pairs spread over time, a larger extent, or a smaller step",
             stacklevel=4,
         )
     reasons = dict(training.settled.plan.reasons)

@@ -22,7 +22,7 @@ from .model import file
 from .model.plan import Plan
 from .model.rollout import advance, forecast
 from .model.stepper import Stepper, check_starts
-from .search.search import check_averaging
+from .search.given import check_averaging
 from .symmetry import Group
 
 

@@ -231,9 +231,10 @@ def _shortest(factor: np.ndarray, target: np.ndarray) -> np.ndarray:
     cut = len(factor) * np.finfo(float).eps
     if len(factor) and _trcon(factor)[0] > cut:
         return scipy.linalg.solve_triangular(factor, target)
-    return scipy.linalg.lstsq(  # pyright: ignore[reportGeneralTypeIssues]
+    readout, *_ = scipy.linalg.lstsq(  # pyright: ignore[reportGeneralTypeIssues]
         factor, target, cond=cut, lapack_driver="gelsy", check_finite=False
-    )[0]
+    )
+    return readout
 
 
 @_one_thread

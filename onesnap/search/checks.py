@@ -1,4 +1,4 @@
-"""What is wrong with data before anything is learned from it: bad pairs, ends that are no neighbours."""
+"""What is wrong with data before it is learned from: bad pairs, ends that are no neighbours."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _alone(pairs: Pairs, changes: np.ndarray, number: int, channel: int) -> bool
 
 
 def _log_changes(pairs: Pairs) -> np.ndarray:
-    """The logarithm of the rms change of each pair and channel; a channel that rests counts as still."""
+    """The logarithm of the rms change of each pair and channel; where nothing changes, a low one."""
     gap = pairs.after - pairs.before
     if pairs.missing is not None:
         gap = np.where(pairs.missing[:, None], np.nan, gap)

@@ -94,7 +94,7 @@ def sequences(pairs: Pairs) -> list[list[int]]:
 
 
 def _digest(state: np.ndarray) -> bytes:
-    return hashlib.sha256(np.ascontiguousarray(state)).digest()
+    return hashlib.sha256(state.tobytes()).digest()
 
 
 def ordered(pairs: Pairs) -> Pairs:

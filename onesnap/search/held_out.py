@@ -109,7 +109,7 @@ class Judge:
     known: dict[Any, Trial | None] = field(default_factory=dict)
 
     def trial(self, plan: Plan, shifted: bool = False) -> Trial | None:
-        """None where a plan cannot be judged: its windows leave nothing to learn from, or to judge."""
+        """None where a plan cannot be judged: windows leave nothing to learn from, or to judge."""
         key = (
             *(getattr(plan, name) for name in plan.__dataclass_fields__ if name != "reasons"),
             shifted,

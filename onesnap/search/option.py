@@ -7,9 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..grid.windows import window_sides
 from ..model.plan import Plan
-from ..network.inputs import Inputs
 from .held_out import Judge, Setting, Trial
 from .rule import Errors, comparable, mean, simplest
 
@@ -77,28 +75,3 @@ def _options(trial: Trial, among: Sequence[float | None]) -> list[Option]:
 def least(options: Sequence[Option | None]) -> Option | None:
     """The one of least error."""
     return min((o for o in options if o is not None), key=lambda o: o.error, default=None)
-
-
-def persistence(inputs: Inputs) -> np.ndarray:
-    """The readout of a linear part that says that nothing changes."""
-    scaling, sides = inputs.scaling, window_sides(inputs.extent, inputs.stride)
-    cells = np.arange(inputs.channels * inputs.window_cells).reshape(-1, *sides)
-    seen = []
-    for offset in inputs.edges.offsets:
-        starts = [reach + shift for reach, shift in zip(inputs.extent, offset, strict=True)]
-        block = [slice(n, n + s) for n, s in zip(starts, inputs.stride, strict=True)]
-        seen.append(cells[(slice(None), *block)].reshape(inputs.channels, -1))
-    blocks = np.concatenate(seen, axis=1)  # (channel, block · cell)
-    fields = inputs.context.low.shape[0] - inputs.context.parameters.shape[0]
-    size = (inputs.channels + fields) * inputs.window_cells + inputs.values + 1
-    readout, width = np.zeros((size, inputs.outputs)), scaling.high - scaling.low
-    readout[blocks.ravel(), np.arange(inputs.outputs)] = np.repeat(width, blocks.shape[1])
-    readout[-1] = np.repeat(scaling.low, blocks.shape[1])
-    return readout
-
-
-def constant(inputs: Inputs, state: np.ndarray) -> np.ndarray:
-    """The readout of a linear part that answers with one value `(C,)` everywhere."""
-    readout = np.zeros_like(persistence(inputs))
-    readout[-1] = np.repeat(state, inputs.outputs // inputs.channels)
-    return readout

@@ -87,7 +87,7 @@ def try_stability(
 def _complete(pairs: Pairs) -> Bool[np.ndarray, " pairs"]:
     """Which states have no missing value."""
     missing = np.zeros((len(pairs), 1), bool) if pairs.missing is None else pairs.missing
-    return ~missing.reshape(len(pairs), -1).any(axis=1)
+    return np.logical_not(missing.reshape(len(pairs), -1).any(axis=1))
 
 
 def _lasted(trial: Forecast, start: np.ndarray, steps: int, policy: Policy, free: bool) -> int:

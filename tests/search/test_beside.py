@@ -1,16 +1,30 @@
-"""What windows hold beside the state is found where it matters, and left out where it does not."""
+"""What windows are told beside the state is found where it matters, and nowhere else."""
 
 import numpy as np
 import pytest
-from onesnap.search.probe import Reading, make_probe, rank_extents
 from toys import blurred, problem, smooth, stirred
 
 import onesnap as snap
 from onesnap.grid.potentials import gradients
-from onesnap.search.beside import find_mean, find_position, no_potential
+from onesnap.search.beside import find_beside, find_mean, no_potential
+from onesnap.search.extents import rank_extents
+from onesnap.search.folds import make_folds
+from onesnap.search.given import first_plan
+from onesnap.search.held_out import Judge
+from onesnap.search.policy import POLICY
 from onesnap.symmetry import full
 
 PLAIN = {"extent": 1, "stride": 2, "noise": 1e-3, "symmetry": None, "context": 0, "mean": "keep"}
+
+
+def posed(before, after, **settings):
+    made = problem(before, after, **settings)
+    return Judge(made, make_folds(made.pairs), POLICY), first_plan(made)
+
+
+def told(before, after, **settings):
+    judge, plan = posed(before, after, **settings)
+    return find_beside(judge, rank_extents(judge, plan))[1].plan
 
 
 def test_a_linear_equation_at_a_distance_is_learned_exactly():
@@ -27,32 +41,36 @@ def test_a_linear_equation_at_a_distance_is_learned_exactly():
 
 @pytest.mark.parametrize("pairs", [1, 5])
 def test_potentials_and_the_axis_that_matters_are_found(pairs):
-    settings = {"extent": 1, "hidden": 200, "noise": 1e-3, "symmetry": None}
-    model = snap.Surrogate(**settings).fit(*stirred(0, 0.1, pairs))
-    blind = snap.Surrogate(**settings, context=0).fit(*stirred(0, 0.1, pairs))
-    assert model.plan_.potential
-    assert model.plan_.context[0] == 0 < model.plan_.context[1]
-    unseen = stirred(1, 0.1)
-    assert 1 - model.score(*unseen) < 0.6 * (1 - blind.score(*unseen))
-    assert "gradients beside the state" in model.summary()
+    plan = told(*stirred(0, 0.1, pairs), extent=1, symmetry=None, surroundings=(), mean="keep")
+    assert plan.potential
+    assert plan.context[0] == 0 < plan.context[1]
+    assert "with it" in plan.reasons["potential"]
 
 
-@pytest.mark.filterwarnings("ignore:no noise kept")  # nothing damps what this toy stirs
-def test_a_pair_that_is_given_five_times_feeds_no_more_features():
-    pair = stirred(0, 0.1)
-    settings = {"extent": 1, "stride": 4, "mean": "keep", "potential": True, "context": (0, 4)}
-    once = snap.Surrogate(**settings).fit(*pair)
-    often = snap.Surrogate(**settings).fit(*(np.repeat(states, 5, axis=0) for states in pair))
-    assert often.plan_.hidden == once.plan_.hidden
-
-
-def test_what_is_local_needs_no_potential():
+def test_what_is_local_needs_nothing_more():
     before = blurred(0, (1, 1, 48, 48))
     after = before + 0.1 * (sum(np.roll(before, s, a) for s in (1, -1) for a in (2, 3)) - 4 * before)
-    model = snap.Surrogate(extent=1, hidden=100, noise=1e-3).fit(before, after - 0.1 * before**3)
-    assert not model.plan_.potential
-    assert model.plan_.context == (0, 0)
-    assert model.stepper_.amplitudes is None
+    plan = told(before, after - 0.1 * before**3, extent=1, symmetry=None, mean="keep")
+    assert not plan.potential
+    assert plan.context == (0, 0)
+    assert plan.surroundings == ()
+
+
+def test_surroundings_are_told_where_a_step_reaches_far():
+    before = blurred(0, (1, 1, 256), passes=3)
+    far = sum(np.roll(before, shift, 2) for shift in range(7, 16)) / 9
+    plan = told(
+        before,
+        before + 0.3 * far,
+        extent=2,
+        stride=1,
+        symmetry=None,
+        mean="keep",
+        hidden="auto",
+        potential=False,
+    )
+    assert len(plan.surroundings) >= 2
+    assert told(before, before + 0.3 * np.roll(before, 1, 2), extent=2).surroundings == ()
 
 
 @pytest.mark.parametrize(
@@ -65,27 +83,23 @@ def test_what_is_local_needs_no_potential():
 )
 def test_what_happens_to_the_mean_is_found(mean, step):
     before = smooth(0, (5, 1, 128))
-    found = find_mean(make_probe(problem(before, step(before))), (2,))
-    assert found.value == mean, found.reason
+    value, reason = find_mean(*posed(before, step(before), stride=2))
+    assert value == mean, reason
 
 
 def test_a_mean_is_kept_where_levels_matter():
     before = smooth(0, (5, 1, 64))
-    after = before + 0.1 * (np.roll(before, 1, 2) - before)
-    held = make_probe(problem(before, after, boundary=1.0))
-    assert find_mean(held, (2,)).reason == "a value is held at an edge, which tells levels apart"
-    gaps = make_probe(problem(before, after, fill=np.zeros(1)))
-    assert find_mean(gaps, (2,)).reason == "some cells have no values"
-    noise = np.random.default_rng(0).normal(size=before.shape)
-    poor = find_mean(make_probe(problem(before, noise)), (2,))
-    assert poor == ("keep", "no probe is good enough to judge")
+    after = before + 0.1 * (np.roll(before, 1, 2) - before) + 0.01
+    held = find_mean(*posed(before, after, boundary=1.0))
+    assert held == ("keep", "a value is held at an edge, which tells levels apart")
+    assert find_mean(*posed(before, after, fill=np.zeros(1))) == ("keep", "some cells have no values")
 
 
 def test_there_are_no_potentials_with_walls_or_vectors():
     states = smooth(0, (1, 2, 16, 16))
 
     def refusal(groups=(), **more) -> str:
-        return no_potential(make_probe(problem(states, states, **more)), groups)
+        return no_potential(problem(states, states, **more), groups)
 
     assert refusal() == ""
     assert refusal(boundary=("wall", "periodic")) == "potentials are those of a periodic grid"
@@ -95,10 +109,15 @@ def test_there_are_no_potentials_with_walls_or_vectors():
     assert refusal([full(2, ("scalar",) * 2)]) == ""
 
 
-def test_few_pairs_along_a_line_cannot_tell_place_from_state():
-    before = smooth(0, (2, 1, 64))
-    probe = make_probe(problem(before, before + np.cos(np.arange(64))))
-    reading = Reading((2,), "keep")
-    found = find_position(probe, reading, rank_extents(probe, reading, (2,)))
-    assert found.reading == reading
-    assert found.reason == "fewer than 4 pairs cannot tell place from state"
+def test_states_that_hardly_move_along_a_line_cannot_tell_place_from_state():
+    """Both are one where a state stays as it is; of states that wander off, each place has many."""
+    force = np.cos(2 * np.pi * 3 * np.arange(64) / 64)
+    still = smooth(0, (1, 1, 64)) + 0.01 * np.arange(6)[:, None, None] * force
+    plan = told(
+        still, still + 0.01 * force, extent=1, potential=False, surroundings=(), symmetry=None
+    )
+    assert plan.context == (0,)
+    many = smooth(0, (30, 1, 64))
+    after = many + 0.5 * (np.roll(many, 1, 2) - many) + 0.5 * force
+    placed = told(many, after, extent=1, potential=False, surroundings=(), symmetry=None, mean="keep")
+    assert placed.context[0] > 0

@@ -8,8 +8,8 @@ from toys import next_state, problem, smooth
 
 from onesnap.network.layer import evaluate
 from onesnap.search.build import make_parts
+from onesnap.search.given import first_plan
 from onesnap.search.policy import POLICY
-from onesnap.search.search import first_plan
 from onesnap.symmetry import full
 
 BEFORE = smooth(0, (2, 1, 12, 12))

@@ -9,9 +9,9 @@ from toys import problem, smooth
 import onesnap as snap
 from onesnap.search.extents import find_stride, fits, rank_extents, wider
 from onesnap.search.folds import make_folds
+from onesnap.search.given import first_plan
 from onesnap.search.held_out import Judge
 from onesnap.search.policy import POLICY
-from onesnap.search.search import first_plan
 
 
 def stride(*space: int, **settings):

@@ -1,5 +1,7 @@
 """What is held out is not learned from: no pair, no cell, no window that touches it."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
@@ -42,7 +44,7 @@ def test_pairs_that_follow_each_other_are_found_in_any_order(lengths):
     found = sequences(pairs)
     assert sorted(map(len, found)) == sorted(lengths)
     for sequence in found:
-        for first, second in zip(sequence[:-1], sequence[1:], strict=True):
+        for first, second in itertools.pairwise(sequence):
             np.testing.assert_array_equal(pairs.after[first], pairs.before[second])
 
 

@@ -8,11 +8,11 @@ from toys import next_state, problem, smooth
 
 from onesnap.network import lstsq
 from onesnap.search.folds import make_folds, ordered
+from onesnap.search.given import first_plan
 from onesnap.search.held_out import Judge, Setting, leave_out
-from onesnap.search.option import constant
 from onesnap.search.policy import POLICY
 from onesnap.search.rule import comparable, mean
-from onesnap.search.search import first_plan
+from onesnap.search.simple import constant
 from onesnap.symmetry import full
 
 BEFORE = 0.3 * smooth(0, (1, 1, 96))

@@ -1,5 +1,6 @@
 """Every tuned number stands in one place, cannot be changed by accident, and is used."""
 
+import itertools
 import re
 from dataclasses import FrozenInstanceError, fields, replace
 from pathlib import Path
@@ -37,7 +38,7 @@ def test_every_name_that_is_used_is_there():
 def test_every_number_comes_with_its_reason():
     """In its own line, or in the one above."""
     lines = Path(module.__file__).read_text("utf-8").splitlines()
-    for above, line in zip(lines[:-1], lines[1:], strict=True):
+    for above, line in itertools.pairwise(lines):
         if re.match(r"    \w+: .* = ", line):
             assert "  # " in line or above.startswith("    # "), line
 

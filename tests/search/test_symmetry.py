@@ -8,10 +8,10 @@ import onesnap as snap
 from onesnap.equations.catalogue import systems
 from onesnap.search.beside import find_mean
 from onesnap.search.folds import make_folds
+from onesnap.search.given import first_plan
 from onesnap.search.held_out import Judge
 from onesnap.search.option import weigh
 from onesnap.search.policy import POLICY
-from onesnap.search.search import first_plan
 from onesnap.search.symmetry import find_symmetry, nested, typings
 from onesnap.symmetry import Element, full
 
@@ -104,7 +104,9 @@ def test_typings_are_few_and_start_with_scalars():
     ways = typings(judge.problem, plan)
     assert ways[0] == ("scalar",) * 4
     assert ways[1:] == [
-        ("vector", "scalar", "scalar"), ("scalar", "vector", "scalar"), ("scalar", "scalar", "vector"),
-    ]  # fmt: skip
+        ("vector", "scalar", "scalar"),
+        ("scalar", "vector", "scalar"),
+        ("scalar", "scalar", "vector"),
+    ]
     line, plan = posed(states[:, :, 0], states[:, :, 0], stride=2)
     assert len(typings(line.problem, plan)) == 8

@@ -6,8 +6,8 @@ from toys import problem, smooth
 
 from onesnap.model.rollout import advance
 from onesnap.search.build import make_parts
-from onesnap.search.option import constant, persistence
-from onesnap.search.search import first_plan
+from onesnap.search.given import first_plan
+from onesnap.search.simple import constant, persistence
 
 GIVEN = {"extent": 2, "stride": 2, "hidden": 0, "symmetry": None, "gain": 1.0}
 

@@ -1,0 +1,102 @@
+"""The gate: the least noise that is steady, of the options that can still be the best."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from toys import next_state, problem, smooth
+
+from onesnap.search import gate
+from onesnap.search.folds import make_folds
+from onesnap.search.gate import pass_gate
+from onesnap.search.given import first_plan
+from onesnap.search.held_out import Judge
+from onesnap.search.option import weigh
+from onesnap.search.policy import POLICY
+from onesnap.search.stability import UNTRIED, Stability
+
+BEFORE = 0.3 * smooth(0, (1, 1, 96))
+
+
+def contenders(*extents, **settings):
+    given = {"stride": 2, "hidden": 30, "symmetry": None, "gain": 1.0, "mean": "keep"}
+    posed = problem(BEFORE, next_state(BEFORE), **given | settings)
+    judge, plan = Judge(posed, make_folds(posed.pairs), POLICY), first_plan(posed)
+    return judge, [weigh(judge, replace(plan, extent=(extent,))) for extent in extents]
+
+
+def steady_from(monkeypatch, least: dict[int, float]) -> list:
+    """Forecasts that are steady from a noise on, by the extent; the trials that were made."""
+    seen = []
+
+    def decide(judge, option):
+        extent, noise = option.plan.extent[0], option.setting.noise
+        seen.append((extent, noise))
+        return Stability(100 if noise >= least[extent] else 10, 100, 2)
+
+    monkeypatch.setattr(gate, "_try", decide)
+    return seen
+
+
+@pytest.mark.parametrize("least", POLICY.noises)
+def test_the_least_steady_noise_is_found_by_few_trials(monkeypatch, least):
+    judge, options = contenders(2)
+    seen = steady_from(monkeypatch, {2: least})
+    passed = pass_gate(judge, options)
+    # Noise that leaves no more than persistence is no answer.
+    if passed.stability.steady:
+        assert passed.option.setting.noise == least
+    else:
+        assert options[0].with_noise(least).error >= 0
+    assert len(seen) <= 5
+
+
+def test_what_cannot_be_the_best_any_more_is_not_tried(monkeypatch):
+    judge, options = contenders(1, 2, 3)
+    best = min(options, key=lambda option: option.error)
+    seen = steady_from(monkeypatch, {1: 0.0, 2: 0.0, 3: 0.0})
+    assert pass_gate(judge, options).option is best
+    assert len(seen) == 1
+
+
+def test_the_steady_option_of_least_error_wins(monkeypatch):
+    judge, options = contenders(1, 2, 3)
+    ranked = sorted(options, key=lambda option: option.error)
+    extents = [option.plan.extent[0] for option in ranked]
+    # The best needs a noise with which it errs more than the second without.
+    noise = next(s for s in POLICY.noises if ranked[0].with_noise(s).error > ranked[1].error)
+    steady_from(monkeypatch, dict(zip(extents, (noise, 0.0, 0.0), strict=True)))
+    assert pass_gate(judge, options).option is ranked[1]
+
+
+def test_where_none_is_steady_the_least_error_of_those_that_last_is_taken(monkeypatch):
+    judge, options = contenders(2)
+    lasting = {noise: 60 if noise >= 1e-6 else 5 for noise in POLICY.noises}
+
+    def decide(judge, option):
+        return Stability(lasting[option.setting.noise], 100, 2)
+
+    monkeypatch.setattr(gate, "_try", decide)
+    passed = pass_gate(judge, options)
+    assert not passed.stability.steady
+    assert passed.stability.lasted == 60
+
+
+def test_a_noise_that_is_given_is_not_tried():
+    judge, options = contenders(2, noise=1e-4)
+    passed = pass_gate(judge, options)
+    assert passed.stability is UNTRIED
+    assert passed.option.setting.noise == 1e-4
+
+
+def test_a_readout_that_is_not_finite_is_not_steady():
+    judge, (option,) = contenders(2)
+    broken = replace(option.trial, whole=tuple(
+        replace(m, factor=np.full_like(m.factor, np.nan)) for m in option.trial.whole
+    ))  # fmt: skip
+    with np.errstate(all="ignore"):
+        try:
+            stability = gate._try(judge, replace(option, trial=broken))
+        except (ValueError, np.linalg.LinAlgError):
+            return  # refused by least squares itself
+    assert not stability.steady
