@@ -229,7 +229,7 @@ def solve(fit: Fit) -> Fit:
         stability = UNTRIED
         if auto:
             stability = try_stability(candidate, training.sample, fit.plan.symmetry, given["dtype"])
-        if stepper is None or stability.lasted > LONGER * best.lasted:
+        if stepper is None or stability.steady or stability.lasted > LONGER * best.lasted:
             best, stepper, chosen, parts = stability, candidate, noise, tried
         if best.steady or not auto:
             break

@@ -275,9 +275,9 @@ def test_the_reason_of_the_noise_is_that_of_the_last_fit(monkeypatch):
     model = snap.Surrogate(**settings | {"noise": "auto"}).prepare(states, bent(states))
     chosen = model.plan_.reasons["noise"]
     monkeypatch.setattr(fitting, "try_stability", lambda *_: Stability(50, 100))
-    with pytest.warns(UserWarning, match="no noise kept a trial forecast"):
+    with pytest.warns(UserWarning, match="no noise kept trial forecasts"):
         model.partial_fit(states, bent(states))
-    assert "none kept a trial forecast in range; this one 50 steps" in model.summary()
+    assert "stay in range; with this one 50 steps" in model.summary()
     monkeypatch.setattr(fitting, "try_stability", lambda *_: Stability(100, 100))
     model.partial_fit(states, bent(states))
     assert model.plan_.noise == model.fit_.training.settled.noises[0].size

@@ -16,7 +16,7 @@ ROOMS = {
     "network": "symmetry grid data",
     "model": "symmetry grid data network",
     "search": "symmetry grid data network model",
-    "evaluate": "symmetry grid data network model search",
+    "evaluate": "symmetry grid data network model",
     "fit": "data grid network model search evaluate",
     "surrogate": "symmetry data model search evaluate fit",
     "paper": "",

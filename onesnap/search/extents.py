@@ -17,6 +17,8 @@ from .rule import in_words
 
 PATIENCE = 2  # larger extents in a row that are no better, after which a good one is good enough
 
+HELPS = 0.5  # of the error that a wider window leaves, below which a given one is too small
+
 
 def find_stride(problem: Problem) -> tuple[tuple[int, ...], str]:
     """The largest small stride that divides the grid: more cells predicted at a time.
@@ -78,3 +80,27 @@ def rank_extents(judge: Judge, plan: Plan, least: int = 0) -> Option | None:
     largest = best is tried[-1] and np.exp(best.error) > judge.policy.explained
     words = f"held-out error {in_words(best.errors)} of the change a step makes; {listed}"
     return best.because("extent", words + ("; the largest tried" if largest else ""))
+
+
+def check_window(judge: Judge, plan: Plan) -> list[str]:
+    """Words of warning if a step reaches beyond a window that was given."""
+    if judge.problem.free("extent"):
+        return []
+    units = min(plan.hidden, judge.policy.units) // len(plan.symmetry) * len(plan.symmetry)
+    small = replace(
+        plan, hidden=units, rank=None, noise=judge.policy.noises[0], noise_form="isotropic",
+        shrinkage=0.0 if units else np.inf,
+    )  # fmt: skip
+    larger = replace(small, extent=tuple(reach + 2 for reach in plan.extent))
+    if not fits(judge, larger):
+        return []
+    near, far = weigh(judge, small), weigh(judge, larger)
+    if near is None or far is None or np.exp(near.error) < judge.policy.explained:
+        return []
+    if far.error > near.error + np.log(HELPS):
+        return []
+    return [
+        f"the window is too small for the step: two cells more on each side bring a small model to "
+        f"{np.exp(far.error - near.error):.2g} of its error; give an extent larger than "
+        f"{'×'.join(map(str, plan.extent))}, or a smaller step"
+    ]

@@ -88,7 +88,9 @@ def sequences(pairs: Pairs) -> list[list[int]]:
     def key(sequence: list[int]):
         state = pairs.before[sequence[0]]
         variance = np.maximum(state.var(axis=space), np.finfo(float).tiny)
-        return round(float(np.sum(np.log(variance))), 6), before[sequence[0]]
+        # Of states that vary alike, those themselves, in units of their own.
+        form = state / np.sqrt(variance).reshape(-1, *(1,) * len(space))
+        return round(float(np.sum(np.log(variance))), 6), np.round(form, 6).tobytes()
 
     return sorted(found, key=key)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -14,6 +15,7 @@ from .held_out import Judge
 from .option import Option, least, simplified, weigh
 
 NEXT = 2  # larger extents that are tried beside the best: more units want wider windows
+HOPELESS = 3.0  # times the least error of a rung, with which an extent is not tried in the next
 HALVES = 0.5  # of the error: a last doubling that did as much is worth one more without a trial
 
 
@@ -49,7 +51,8 @@ def grow(judge: Judge, option: Option) -> Grown:
     while (units := _whole(option.plan, min(2 * option.plan.hidden, most))) > option.plan.hidden:
         if _work(option.plan, units) > judge.policy.columns**3:
             break
-        larger = _beside(judge, option, units)
+        hopeless = {o.plan.extent for o in rung if o.error > option.error + np.log(HOPELESS)}
+        larger = _beside(judge, option, units, hopeless)
         best = least(larger)
         if best is None or not best.beats(option):
             words = "" if best is None else f"; with {units} the error is {np.exp(best.error):.2g}"
@@ -83,10 +86,13 @@ def _whole(plan: Plan, units: int) -> int:
     return max(1, units // _orbit(plan)) * _orbit(plan) if units else 0
 
 
-def _beside(judge: Judge, option: Option, units: int) -> list[Option]:
+def _beside(
+    judge: Judge, option: Option, units: int, hopeless: Collection[tuple[int, ...]] = ()
+) -> list[Option]:
     """The option with so many units, in its window and in some that are wider."""
     plan, shrinkage = replace(option.plan, hidden=units), option.setting.shrinkage
-    plans = [plan, *(wider(judge, plan)[:NEXT] if units else [])]
+    larger = wider(judge, plan)[:NEXT] if units else []
+    plans = [plan, *(p for p in larger if p.extent not in hopeless)]
     among: tuple[float | None, ...] = (shrinkage,)
     if shrinkage and judge.problem.free("shrinkage") and np.isfinite(shrinkage):
         among = (shrinkage, shrinkage / 100.0)

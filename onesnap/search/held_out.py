@@ -211,5 +211,6 @@ def _shifted(rows: Rows, inputs: Inputs) -> Rows:
     mean = state.mean(axis=2, keepdims=True)
     width = (scaling.high - scaling.low)[:, None]
     outputs = targets.reshape(count, channels, -1) - mean * width
-    cells = np.concatenate([(state - mean).reshape(count, -1), cells[:, inside:]], axis=1)
+    # To the middle of the range, far from the margin.
+    cells = np.concatenate([(state - mean + 0.5).reshape(count, -1), cells[:, inside:]], axis=1)
     return Rows(cells, context, outputs.reshape(targets.shape))

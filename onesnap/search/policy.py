@@ -20,11 +20,7 @@ class Policy:
     extents: tuple[int, ...] = (1, 2, 3, 4, 6, 8, 11, 16, 23)  # a factor of about the root of two
     columns: int = 1200  # of a trial's least squares, at most: about a second each
     stride: int = 4  # cells predicted at a time along an axis, at most; 64 in all
-    surroundings: tuple[int, ...] = (
-        3,
-        9,
-        27,
-    )  # widths of boxes, as many as help: each reaches thrice
+    surroundings: tuple[int, ...] = (3, 9, 27)  # widths of boxes; each reaches thrice as far
     cosines: int = 4  # along an axis, where position matters
     gains: tuple[float, ...] = (1.0, 4.0)  # of the weights of random units
     units: int = 160  # random units of first trials: enough to tell a linear equation from others

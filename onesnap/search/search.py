@@ -11,7 +11,7 @@ from ..grid.windows import surplus
 from ..model.plan import Plan
 from .beside import find_beside, find_mean
 from .build import Parts, make_parts
-from .extents import rank_extents
+from .extents import check_window, rank_extents
 from .folds import make_folds, ordered
 from .gate import Passed, larger_noises, pass_gate
 from .given import SIZES, first_plan
@@ -65,7 +65,7 @@ def settle(problem: Problem) -> Settled:
         option = _with_symmetry(judge, option)
     contenders, units = grow(judge, option)
     passed = pass_gate(judge, contenders or [option])
-    if (simple := find_simple(judge, passed.option)) is not None:
+    if (simple := find_simple(judge, passed.option, passed.stability.steady)) is not None:
         noises = (Noise(simple.plan.noise_form, 0.0),)
         return Settled(simple.plan, simple.parts, noises, simple.readout, (simple.warning,))
     return _settled(judge, _explained(judge, passed, units), passed)
@@ -125,10 +125,14 @@ def _explained(judge: Judge, passed: Passed, units: int) -> Plan:
 def _settled(judge: Judge, plan: Plan, passed: Passed | None) -> Settled:
     """The parts of a plan, and the noises to go on to."""
     sizes = [plan.noise]
-    if judge.problem.free("noise") and plan.noise_form != "sampled":
+    if judge.problem.free("noise") and plan.noise_form == "sampled":
+        plan = replace(plan, reasons={**plan.reasons, "noise": "the paper's"})
+    elif judge.problem.free("noise"):
         sizes += larger_noises(judge, plan.noise)
+        first = {"noise": "the least of those with which trial forecasts of the fit are steady"}
+        plan = replace(plan, reasons=first | dict(plan.reasons))
     noises = tuple(Noise(plan.noise_form, size) for size in sizes)
-    words = []
+    words = check_window(judge, plan)
     if passed is not None and "largest tried" in plan.reasons.get("extent", ""):
         words.append(
             "the best window is the largest tried: a step may reach farther; give a larger extent, a "

@@ -17,6 +17,9 @@ from .rule import in_words, simplest
 from .symmetry import no_group
 
 
+POOR = 0.5  # of what a step changes: a model that errs by more has to be steady to be of use
+
+
 class Simple(NamedTuple):
     """A plan that learns nothing, its readout, and words of warning."""
 
@@ -26,7 +29,7 @@ class Simple(NamedTuple):
     warning: str
 
 
-def find_simple(judge: Judge, option: Option) -> Simple | None:
+def find_simple(judge: Judge, option: Option, steady: bool) -> Simple | None:
     """A mean state, or persistence, where nothing else is better by more than a standard error."""
     problem, plan = judge.problem, option.plan
     if not problem.free("hidden", "shrinkage"):
@@ -41,6 +44,8 @@ def find_simple(judge: Judge, option: Option) -> Simple | None:
         for name, readout in members.items()
     }
     chosen = simplest([*errors.values(), option.errors])
+    if not steady and np.exp(option.error) > POOR:
+        chosen = simplest(list(errors.values()))
     if chosen == len(errors):
         return None
     name = list(errors)[chosen]
@@ -48,7 +53,8 @@ def find_simple(judge: Judge, option: Option) -> Simple | None:
     plan = replace(
         plan, extent=(0,) * problem.dimension, hidden=0, shrinkage=np.inf, rank=None,
         symmetry=no_group(problem), context=(0,) * problem.dimension, potential=False,
-        surroundings=(), member=name, noise=0.0, reasons={"member": words, "noise": "nothing is learned"},
+        surroundings=(), member=name, noise=0.0,
+        reasons={"member": words, "noise": "nothing is learned"},
     )  # fmt: skip
     parts = make_parts(plan, problem)
     inputs = parts.sampler.inputs

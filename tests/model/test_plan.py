@@ -43,4 +43,5 @@ def test_what_is_not_there_is_said_so():
 def test_it_is_printed_a_setting_a_line():
     lines = str(PLAN).splitlines()
     assert len(lines) == len(PLAN.explain())
-    assert lines[0].split() == ["extent", "2×3", "as", "probes", "say"]
+    assert lines[0].split() == ["member", "window", "as", "set"]
+    assert lines[1].split() == ["extent", "2×3", "as", "probes", "say"]

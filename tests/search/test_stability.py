@@ -116,7 +116,7 @@ def test_single_precision_is_tried_in_single_precision():
 def test_trials_start_from_several_states_and_the_shortest_counts():
     """A kernel that amplifies what only one of the states holds."""
     stepper = linear(identity(across=0.1))
-    calm, wild = SMOOTH[None], 3.0 * SMOOTH[None]  # the latter is far outside the range
+    calm, wild = SMOOTH[None], 50.0 * SMOOTH[None]  # the latter is far outside the range
     for states, steady in (
         (np.concatenate([calm] * 3), True),
         (np.concatenate([calm, wild, calm]), False),
