@@ -15,7 +15,8 @@ from .policy import POLICY
 from .problem import Problem
 from .rule import in_words
 
-PATIENCE = 2  # larger extents in a row that are no better, after which a good one is good enough
+PATIENCE = 2  # larger extents in a row that are no better
+GROWN = 2.0  # times the least error, from which on larger windows only cost more
 
 HELPS = 0.5  # of the error that a wider window leaves, below which a given one is too small
 
@@ -72,7 +73,7 @@ def rank_extents(judge: Judge, plan: Plan, least: int = 0) -> Option | None:
         tried.append(option)
         if best is None or option.error < best.error:
             best, worse = option, 0
-        elif (worse := worse + 1) >= PATIENCE and np.exp(best.error) < judge.policy.explained:
+        elif (worse := worse + 1) >= PATIENCE and _settles(judge, best, option):
             break
     if best is None:
         return None
@@ -80,6 +81,14 @@ def rank_extents(judge: Judge, plan: Plan, least: int = 0) -> Option | None:
     largest = best is tried[-1] and np.exp(best.error) > judge.policy.explained
     words = f"held-out error {in_words(best.errors)} of the change a step makes; {listed}"
     return best.because("extent", words + ("; the largest tried" if largest else ""))
+
+
+def _settles(judge: Judge, best: Option, last: Option) -> bool:
+    """Whether no larger window can be better: enough is explained, or errors grow and grow.
+
+    Where a step reaches beyond all windows so far, their errors are alike, and prove nothing.
+    """
+    return np.exp(best.error) < judge.policy.explained or last.error > best.error + np.log(GROWN)
 
 
 def check_window(judge: Judge, plan: Plan) -> list[str]:

@@ -8,14 +8,17 @@ that the readout has to tolerate damps them, and costs accuracy: the least that 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
+from .extents import wider
 from .held_out import Judge
-from .option import Option
+from .option import Option, weigh
 from .stability import UNTRIED, Stability, try_stability
 
+DEAR = 2.0  # times the least error of all: a stability for which wider windows are worth a trial
 COMPARABLY = 0.5  # of the longest trial, for which others last comparably
 
 
@@ -31,22 +34,53 @@ def larger_noises(judge: Judge, noise: float) -> list[float]:
 
 
 def pass_gate(judge: Judge, contenders: Sequence[Option]) -> Passed:
-    """The steady option of least error; of none that is steady, one that lasts comparably long."""
+    """The steady option of least error; of none that is steady, one that lasts comparably long.
+
+    Wider windows are steady with less noise. They are added where stability costs much, as long as
+    that helps.
+    """
     ranked = sorted(contenders, key=lambda option: option.error)
     if not judge.problem.free("noise") or ranked[0].plan.noise_form == "sampled":
         return Passed(ranked[0], UNTRIED)
-    trials, steady = list[Passed](), list[Passed]()
+    trials, best = list[Passed](), None
     for option in ranked:
-        # What survives by flattening everything, at an error of persistence, is no forecast.
-        bound = min([max(0.0, ranked[0].error + 1e-9), *(p.option.error for p in steady)])
-        if option.error < bound:
-            trials += _least_noise(judge, option, bound)
-            steady = [trial for trial in trials if trial.stability.steady]
-    if steady:
-        return min(steady, key=lambda trial: trial.option.error)
+        trials += _least_noise(judge, option, _bound(ranked, best))
+        best = _best(trials)
+    widest = max(ranked, key=lambda option: option.plan.extent)
+    while best is None or best.option.error > ranked[0].error + np.log(DEAR):
+        following = _wider(judge, widest)
+        if following is None:
+            break
+        widest = following
+        trials += _least_noise(judge, widest, _bound(ranked, best))
+        if best is not None and _best(trials) is best:
+            break
+        best = _best(trials)
+    if best is not None:
+        return best
     longest = max(trial.stability.lasted for trial in trials)
     lasting = [t for t in trials if t.stability.lasted >= COMPARABLY * longest]
     return min(lasting, key=lambda trial: trial.option.error)
+
+
+def _wider(judge: Judge, option: Option) -> Option | None:
+    """The same in the next larger window, if there is one."""
+    plans = wider(judge, replace(option.trial.plan, noise=judge.policy.noises[0]))
+    return weigh(judge, plans[0], [option.setting.shrinkage]) if plans else None
+
+
+def _best(trials: Sequence[Passed]) -> Passed | None:
+    """The steady one of least error."""
+    steady = [trial for trial in trials if trial.stability.steady]
+    return min(steady, key=lambda trial: trial.option.error, default=None)
+
+
+def _bound(ranked: Sequence[Option], best: Passed | None) -> float:
+    """The error that an option has to have less of.
+
+    What survives by flattening everything, at an error of persistence, is no forecast.
+    """
+    return max(0.0, ranked[0].error + 1e-9) if best is None else best.option.error
 
 
 def _least_noise(judge: Judge, option: Option, bound: float) -> list[Passed]:

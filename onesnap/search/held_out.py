@@ -7,7 +7,7 @@ readout for any noise and any shrinkage follows, and with it an error on windows
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,6 +36,7 @@ class Setting(NamedTuple):
 
     noise: float
     shrinkage: float | None
+    form: str = "isotropic"  # of the noise
 
 
 class Held(NamedTuple):
@@ -74,15 +75,15 @@ class Trial:
 
     def readouts(self, totals: Totals, settings: Sequence[Setting]) -> list[np.ndarray]:
         """The readout for each setting; shrinkages of one noise share a decomposition."""
-        layer, solved = self.parts.layer, dict[Setting, np.ndarray]()
-        for noise in dict.fromkeys(setting.noise for setting in settings):
-            shrinkages = [s.shrinkage for s in settings if s.noise == noise]
-            numbers = [s for s in shrinkages if s is not None]
+        solved = dict[Setting, np.ndarray]()
+        for noise, form in dict.fromkeys((setting.noise, setting.form) for setting in settings):
+            layer = replace(self.parts.layer, noise_form=form)
+            alike = [s for s in settings if (s.noise, s.form) == (noise, form)]
+            numbers = [s.shrinkage for s in alike if s.shrinkage is not None]
             if len(numbers) < FEW:
-                solved |= {Setting(noise, s): layer.solve(totals, noise, s) for s in shrinkages}
-                continue
-            path = layer.solve_path(totals, noise, numbers)
-            solved |= {Setting(noise, s): r for s, r in zip(numbers, path, strict=True)}
+                solved |= {s: layer.solve(totals, noise, s.shrinkage) for s in alike}
+            else:
+                solved |= dict(zip(alike, layer.solve_path(totals, noise, numbers), strict=True))
         return [solved[setting] for setting in settings]
 
     def _judge(self, held: Held, readout: np.ndarray) -> Float[np.ndarray, " blocks"]:

@@ -22,8 +22,8 @@ class Option:
 
     @property
     def plan(self) -> Plan:
-        noise, shrinkage = self.setting
-        return replace(self.trial.plan, noise=noise, shrinkage=shrinkage)
+        noise, shrinkage, form = self.setting
+        return replace(self.trial.plan, noise=noise, shrinkage=shrinkage, noise_form=form)
 
     @property
     def error(self) -> float:
@@ -42,7 +42,7 @@ class Option:
 
     def with_noise(self, noise: float) -> Option:
         """The same trial with another noise."""
-        setting = Setting(noise, self.setting.shrinkage)
+        setting = self.setting._replace(noise=noise)
         return Option(self.trial, setting, self.trial.errors([setting])[0])
 
 
@@ -68,7 +68,8 @@ def simplified(judge: Judge, option: Option) -> Option:
 
 
 def _options(trial: Trial, among: Sequence[float | None]) -> list[Option]:
-    settings = [Setting(trial.plan.noise, shrinkage) for shrinkage in among]
+    plan = trial.plan
+    settings = [Setting(plan.noise, shrinkage, plan.noise_form) for shrinkage in among]
     return list(map(Option, [trial] * len(settings), settings, trial.errors(settings)))
 
 

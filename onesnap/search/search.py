@@ -65,7 +65,8 @@ def settle(problem: Problem) -> Settled:
         option = _with_symmetry(judge, option)
     contenders, units = grow(judge, option)
     passed = pass_gate(judge, contenders or [option])
-    if (simple := find_simple(judge, passed.option, passed.stability.steady)) is not None:
+    steady = passed.stability.steady or not problem.free("noise")
+    if (simple := find_simple(judge, passed.option, steady)) is not None:
         noises = (Noise(simple.plan.noise_form, 0.0),)
         return Settled(simple.plan, simple.parts, noises, simple.readout, (simple.warning,))
     return _settled(judge, _explained(judge, passed, units), passed)

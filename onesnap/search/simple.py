@@ -16,7 +16,6 @@ from .option import Option
 from .rule import in_words, simplest
 from .symmetry import no_group
 
-
 POOR = 0.5  # of what a step changes: a model that errs by more has to be steady to be of use
 
 
