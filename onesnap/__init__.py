@@ -8,7 +8,7 @@ The rooms of the house, in the order in which the data flows; a room imports onl
     data        files of many formats to a Dataset, to pairs, to batches; checkpoints, writing
     network     a state to inputs, random features, least squares, and back to a field
     model       the learned map `u -> u_next`, its rollout, its file, the file of a forecast
-    search      what is chosen from the data: problem, drafts, candidates, stability trials
+    search      what is chosen from the data: held-out errors, one rule, one gate of trial forecasts
     evaluate    metrics, the linear window, an ensemble with its error band, trust
     fit         the record of what was learned; `Surrogate` is the face of it all
     plots       pictures of forecasts and trajectories, and report pages

@@ -36,7 +36,8 @@ class Surrogate:
     - `activation`: "squareplus", "softplus" (the paper's), "sin", "tanh", "linear".
     - `weights`, `gain`: "local" units see a part of the window each, "uniform" ones all of it, as in
       the paper; a factor on their weights.
-    - `shrinkage`: of what random units add beyond a linear window; None for them alone.
+    - `shrinkage`: of what random units add beyond a linear window; None for them alone, as in the
+      paper, which is also what "auto" means where `extent` and `hidden` are given.
     - `noise`, `noise_form`: deviation of noise on the inputs, in units of their range, that the
       readout has to tolerate. "floor" adds it in closed form where the windows vary less than
       that, "isotropic" in closed form everywhere, "sampled" draws it as the paper does.

@@ -18,6 +18,7 @@ from .rule import in_words
 PATIENCE = 2  # larger extents in a row that are no better
 GROWN = 2.0  # times the least error, from which on larger windows only cost more
 
+FEW_UNITS = 40  # enough to see whether more cells help, for a hundredth of the cost of a fit
 HELPS = 0.5  # of the error that a wider window leaves, below which a given one is too small
 
 
@@ -95,7 +96,7 @@ def check_window(judge: Judge, plan: Plan) -> list[str]:
     """Words of warning if a step reaches beyond a window that was given."""
     if judge.problem.free("extent"):
         return []
-    units = min(plan.hidden, judge.policy.units) // len(plan.symmetry) * len(plan.symmetry)
+    units = min(plan.hidden, FEW_UNITS) // len(plan.symmetry) * len(plan.symmetry)
     small = replace(
         plan, hidden=units, rank=None, noise=judge.policy.noises[0], noise_form="isotropic",
         shrinkage=0.0 if units else np.inf,

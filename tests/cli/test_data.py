@@ -102,6 +102,7 @@ def test_fit_says_loudly_that_a_model_is_no_good(tmp_path):
     assert "Give more pairs spread over time" in result.stderr
 
 
+@pytest.mark.filterwarnings("ignore:the window is too small")  # which it is
 @pytest.mark.parametrize(("extent", "enough"), [(1, False), (4, True)])
 def test_fit_sees_a_window_that_is_too_small(extent, enough, tmp_path):
     """Waves that travel three cells a step: a window of one cell more on each side is too small."""

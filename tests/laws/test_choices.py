@@ -34,7 +34,7 @@ def step(before: np.ndarray) -> np.ndarray:
 def fitted(before, after, **more) -> snap.Surrogate:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return snap.Surrogate(**more).fit(before, after)
+        return snap.Surrogate(effort="quick", **more).fit(before, after)
 
 
 def choices(model: snap.Surrogate) -> dict:
