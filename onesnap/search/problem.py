@@ -50,7 +50,9 @@ class Problem:
         if pairs.missing is not None:
             gap = np.where(pairs.missing[:, None], np.nan, gap)
         axes = (0, *range(2, gap.ndim))
-        change = np.sqrt(np.nanmean(gap**2, axis=axes))
+        most = np.nanmax(np.abs(gap), axis=axes, keepdims=True)  # whose square may be too large
+        most = np.where(most > 0, most, 1.0)
+        change = np.sqrt(np.nanmean((gap / most) ** 2, axis=axes)) * most.ravel()
         # What never changes is measured by its own size, or by one.
         size = np.sqrt(np.mean(pairs.before**2, axis=axes))
         return np.where(change > 0, change, np.where(size > 0, size, 1.0))

@@ -58,6 +58,7 @@ def test_waves_are_limited_and_nothing_else(seed, odd, factor):
     assert quiet.std() < np.sqrt(np.sum(most**2))  # whatever the factor
 
 
+@pytest.mark.filterwarnings("ignore:the window is too small")
 def test_gradients_flow_through_a_step_with_potentials():
     before, after = blurred(0, (1, 1, 16, 16)), blurred(1, (1, 1, 16, 16))
     model = snap.Surrogate(**PLAIN | {"hidden": 20}, potential=True).fit(before, after)
@@ -85,7 +86,15 @@ def test_a_larger_grid_has_the_same_limits():
 
 def test_a_forecast_with_potentials_stays_bounded():
     before, after = stirred(0, 0.0)
-    model = snap.Surrogate(extent=1, stride=4, hidden=100, noise=1e-6, potential=True, context=0)
+    settings = {
+        "extent": 1,
+        "stride": 4,
+        "hidden": 100,
+        "noise": 1e-6,
+        "symmetry": None,
+        "mean": "keep",
+    }
+    model = snap.Surrogate(**settings, potential=True, context=0)
     with pytest.warns(UserWarning, match="leaves the training range"):
         forecast = model.fit(before, after).rollout(before[0], 300, every=50)
     assert forecast.diverged_at is None
