@@ -92,7 +92,7 @@ def test_a_forecast_with_potentials_stays_bounded():
         "hidden": 100,
         "noise": 1e-6,
         "symmetry": None,
-        "mean": "keep",
+        "mean": "conserve",
     }
     model = snap.Surrogate(**settings, potential=True, context=0)
     with pytest.warns(UserWarning, match="leaves the training range"):
