@@ -108,7 +108,7 @@ def _explained(judge: Judge, passed: Passed, units: int) -> Plan:
     if problem.free("noise") and plan.noise_form != "sampled":
         reasons["noise"] = f"{stability.reason}; held-out error {in_words(option.errors)}"
     if problem.free("shrinkage"):
-        reasons["shrinkage"] = "the largest within a standard error of the best"
+        reasons["shrinkage"] = "of least held-out error; a linear window where that is comparable"
     linear = plan.hidden and np.isinf(plan.shrinkage or 0.0)
     if linear and problem.free("hidden"):
         units, reasons["hidden"] = 0, "random units add nothing to a linear window"
