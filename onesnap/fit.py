@@ -85,10 +85,12 @@ def prepare(
     kinds: Any = "auto",
     fill: np.ndarray | None = None,
     card: dict[str, Any] | None = None,
+    count: int | None = None,
 ) -> Fit:
     """Choose the settings and draw the random layer, without learning yet.
 
-    A `boundary` of None is not known, and looked for in the data.
+    A `boundary` of None is not known, and looked for in the data. The pairs may be a sample of
+    `count` ones to come.
     """
     check_settings(given)
     if not (isinstance(given["boundary"], str) and given["boundary"] == "auto"):
@@ -96,7 +98,7 @@ def prepare(
     elif boundary is None:
         boundary = _find_boundary(pairs)
     sides = both_sides(boundary, len(pairs.space))
-    settled = settle(Problem(given, pairs, sides, kinds, fill))
+    settled = settle(Problem(given, pairs, sides, kinds, fill, count))
     for words in settled.warnings:
         warnings.warn(words, stacklevel=3)
     parts = settled.parts

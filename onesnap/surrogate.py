@@ -60,7 +60,8 @@ class Surrogate:
     - `boundary`: what lies beyond the edges: "periodic" (also what "auto" takes unless the data
       says more), "wall" (mirrored), "open" (unknown: windows keep inside), or a number, the value
       held at the edge; one for all axes, one an axis, or a pair for the two ends of an axis.
-    - `windows`: how many windows of each pair are used; None for all of them.
+    - `windows`: how many windows of each pair are used; None for all of them, "auto" for as many
+      as determine the readout of units that were chosen.
     - `dtype`: precision of forecasts; training is always float64.
     - `effort`: "quick", "normal" or "thorough": how much choosing may cost.
     """
@@ -88,7 +89,7 @@ class Surrogate:
         margin: float | None = 0.3,
         mean: str = "auto",
         solver: str = "qr",
-        windows: int | None = None,
+        windows: int | str | None = "auto",
         boundary: Any = "auto",
         seed: int = 0,
         dtype: str = "float64",
@@ -188,7 +189,7 @@ class Surrogate:
             sample = stream.sample()
             assumed = any(note.startswith("boundary") for note in data.notes)
             known = None if assumed else data.boundary, data.kinds, stream.fill, card(data)
-            prepared = fitting.prepare(given, sample, *known)
+            prepared = fitting.prepare(given, sample, *known, count=len(stream.numbers))
             self.fit_ = fitting.learn_stream(prepared, stream, sample, checkpoint, progress)
         else:
             pairs = fitting.without_bad(make_pairs(before, after, parameters, fields))

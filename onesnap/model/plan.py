@@ -31,6 +31,7 @@ class Plan:
     shrinkage: float | None = None  # of what random units add to the linear window; None without it
     member: str = "window"  # or what learns nothing: "mean", "persistence"
     surroundings: tuple[int, ...] = ()  # widths of the boxes that windows see averages over
+    windows: int | None = None  # of each pair that are learned from; None for all
 
     def explain(self) -> list[tuple[str, str, str]]:
         """Rows of (setting, value, reason)."""
@@ -50,6 +51,7 @@ class Plan:
             "potential": "gradients beside the state" if self.potential else "none",
             "surroundings": ", ".join(map(str, self.surroundings)) or "none",
             "mean": self.mean,
+            "windows": "all" if self.windows is None else f"{self.windows} of each pair",
             "seed": str(self.seed),
         }
         reasons = {"weights": self.reasons.get("gain", "as set"), **self.reasons}

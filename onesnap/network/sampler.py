@@ -170,12 +170,13 @@ def _flat(windows: np.ndarray) -> np.ndarray:
 
 def _batched(pieces: Iterable[Rows]) -> Iterator[Rows]:
     """Join small pieces: many short updates cost more than few long ones."""
-    waiting: list[Rows] = []
+    waiting, count = list[Rows](), 0
     for piece in pieces:
         waiting.append(piece)
-        if sum(len(rows.cells) for rows in waiting) >= BLOCK:
+        count += len(piece.cells)
+        if count >= BLOCK:
             yield join(waiting)
-            waiting = []
+            waiting, count = [], 0
     if waiting:
         yield join(waiting)
 

@@ -21,10 +21,12 @@ from ..network.linear import make_linear
 from ..network.sampler import Sampler, principal
 from ..symmetry.orbits import invariant, symmetrise
 from ..symmetry.parity import adapted
+from .folds import spread
 from .policy import POLICY
 from .problem import Problem
 
 PRINCIPAL_ROWS = 8_000  # windows, at least, that principal directions are taken from
+FEWEST = 16  # windows of a pair: to read a state for fewer would be a waste
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ def make_parts(plan: Plan, problem: Problem) -> Parts:
     sampler = Sampler(
         inputs,
         plan.symmetry,
-        windows=given["windows"],
+        windows=plan.windows,
         # Where windows abound each is seen under one element: all windows, all elements, one cost.
         share="symmetry" in plan.reasons
         and not plan.equivariant
@@ -77,11 +79,9 @@ def make_parts(plan: Plan, problem: Problem) -> Parts:
 
 def make_layer(plan: Plan, sampler: Sampler, pairs: Pairs) -> Layer:
     """Draw the random layer, on the leading window directions where a rank is given."""
-    share = max(1, PRINCIPAL_ROWS // (len(pairs) * len(plan.symmetry)))
-    few = replace(
-        sampler, windows=min(share, sampler.windows or share), share=False, orbits=False, noise=0.0,
-        edges=False,
-    )  # fmt: skip
+    pairs = pairs[spread(len(pairs), PRINCIPAL_ROWS // FEWEST)]
+    share = max(1, PRINCIPAL_ROWS // (len(pairs) * len(sampler.elements)))
+    few = replace(sampler, windows=share, share=False, noise=0.0, edges=False)
     variances, directions = principal(few.rows(pairs))
     position, beside = sum(plan.context), sampler.inputs.values
     stencil = sampler.inputs.stencil(plan.symmetry)

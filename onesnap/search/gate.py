@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from heapq import heapify, heappop, heappush
+from itertools import count
 from typing import NamedTuple
 
 import numpy as np
@@ -36,66 +38,42 @@ def larger_noises(judge: Judge, noise: float) -> list[float]:
 def pass_gate(judge: Judge, contenders: Sequence[Option]) -> Passed:
     """The steady option of least error; of none that is steady, one that lasts comparably long.
 
-    Wider windows are steady with less noise. They are added where stability costs much, as long as
-    that helps.
+    Options are tried in the order of their errors. One that is not steady is tried again with more
+    noise when its turn comes, so that the first that is steady is the one sought.
     """
-    ranked = sorted(contenders, key=lambda option: option.error)
-    if not judge.problem.free("noise") or ranked[0].plan.noise_form == "sampled":
-        return Passed(ranked[0], UNTRIED)
-    trials, best = list[Passed](), None
-    for option in ranked:
-        trials += _least_noise(judge, option, _bound(ranked, best))
-        best = _best(trials)
-    widest = max(ranked, key=lambda option: option.plan.extent)
-    while best is None or best.option.error > ranked[0].error + np.log(DEAR):
-        following = _wider(judge, widest)
-        if following is None:
+    first = min(contenders, key=lambda option: option.error)
+    if not judge.problem.free("noise") or first.plan.noise_form == "sampled":
+        return Passed(first, UNTRIED)
+    # What survives by flattening everything, at an error of persistence, is no forecast.
+    bound = max(0.0, first.error + 1e-9)
+    widest = max(option.plan.extent for option in contenders)
+    turns, trials = count(), list[Passed]()  # of options alike, the first comes first
+    waiting = [(option.error, next(turns), option) for option in contenders]
+    heapify(waiting)
+    while waiting:
+        error, _, option = heappop(waiting)
+        if error >= bound:
             break
-        widest = following
-        trials += _least_noise(judge, widest, _bound(ranked, best))
-        if best is not None and _best(trials) is best:
-            break
-        best = _best(trials)
-    if best is not None:
-        return best
+        trials.append(Passed(option, _try(judge, option)))
+        if trials[-1].stability.steady:
+            return trials[-1]
+        following = [option.with_noise(n) for n in larger_noises(judge, option.setting.noise)[:1]]
+        if option.plan.extent == widest and error > first.error + np.log(DEAR):
+            # Wider windows are steady with less noise.
+            following += (wide := _wider(judge, option))
+            widest = wide[0].plan.extent if wide else widest
+        for further in following:
+            heappush(waiting, (further.error, next(turns), further))
     longest = max(trial.stability.lasted for trial in trials)
     lasting = [t for t in trials if t.stability.lasted >= COMPARABLY * longest]
     return min(lasting, key=lambda trial: trial.option.error)
 
 
-def _wider(judge: Judge, option: Option) -> Option | None:
-    """The same in the next larger window, if there is one."""
-    plans = wider(judge, replace(option.trial.plan, noise=judge.policy.noises[0]))
-    return weigh(judge, plans[0], [option.setting.shrinkage]) if plans else None
-
-
-def _best(trials: Sequence[Passed]) -> Passed | None:
-    """The steady one of least error."""
-    steady = [trial for trial in trials if trial.stability.steady]
-    return min(steady, key=lambda trial: trial.option.error, default=None)
-
-
-def _bound(ranked: Sequence[Option], best: Passed | None) -> float:
-    """The error that an option has to have less of.
-
-    What survives by flattening everything, at an error of persistence, is no forecast.
-    """
-    return max(0.0, ranked[0].error + 1e-9) if best is None else best.option.error
-
-
-def _least_noise(judge: Judge, option: Option, bound: float) -> list[Passed]:
-    """Trials of the least noise, and by bisection of larger ones until the least steady is found."""
-    ladder = [option.setting.noise, *larger_noises(judge, option.setting.noise)]
-    trials, low, high, number = list[Passed](), 0, len(ladder), 0
-    while low < high:
-        tried = option if number == 0 else option.with_noise(ladder[number])
-        if tried.error >= bound:
-            high = number
-        else:
-            trials.append(Passed(tried, _try(judge, tried)))
-            low, high = (low, number) if trials[-1].stability.steady else (number + 1, high)
-        number = (low + high) // 2
-    return trials
+def _wider(judge: Judge, option: Option) -> list[Option]:
+    """The same with the least noise in the next larger window, if there is one."""
+    plans = wider(judge, replace(option.trial.plan, noise=judge.policy.noises[0]))[:1]
+    options = (weigh(judge, plan, [option.setting.shrinkage]) for plan in plans)
+    return [wide for wide in options if wide is not None]
 
 
 def _try(judge: Judge, option: Option) -> Stability:

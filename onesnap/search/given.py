@@ -59,6 +59,7 @@ def first_plan(problem: Problem) -> Plan:
         potential=bool(value("potential", False)),
         surroundings=tuple(value("surroundings", ())),
         mean=value("mean", "keep"),
+        windows=value("windows", None),
         seed=given["seed"],
         reasons=reasons,
     )

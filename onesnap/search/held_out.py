@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,14 +19,13 @@ from ..network import lstsq
 from ..network.inputs import Inputs
 from ..network.layer import Totals
 from ..network.sampler import Rows, join
-from .build import Parts, make_parts
+from .build import FEWEST, Parts, make_parts
 from .folds import Folds, spread
 from .policy import Policy
 from .problem import Problem
 from .rule import Errors
 
 LEAST_ERROR = 1e-9  # of what a step changes: what is below differs by round-off only
-FEWEST = 8  # windows of a pair: to read a state for fewer would be a waste
 BLOCKS = 4  # of the windows that judge in a fold, whose errors are averaged apart
 FEW = 3  # shrinkages, from which on one decomposition for all is quicker than as many solutions
 FOLD_WORK = 5e8  # folds left out times cubed columns, at most: large trials leave out two
@@ -171,15 +171,21 @@ class Judge:
                 return np.sort(few)
 
             cells = draw(np.arange(pairs.cells), share)
+            judging = [draw(there, judges) for there in self.folds.judging(pair, plan.stride)]
+            # All at once: to read a state costs more than to cut windows out of it.
+            rows = sampler.cut(pairs, pair, np.concatenate([cells, *judging]), identity)
             touched = self.folds.touched(pair, cells, plan.extent, plan.stride)
-            rows = sampler.cut(pairs, pair, cells, identity)
             for mask in np.unique(touched):
-                part = Rows(*(column[touched == mask] for column in rows))
-                groups.setdefault(int(mask), []).append(part)
-            for fold, there in enumerate(self.folds.judging(pair, plan.stride)):
-                if len(there := draw(there, judges)):
-                    tests[fold].append(sampler.cut(pairs, pair, there, identity))
+                groups.setdefault(int(mask), []).append(_take(rows, np.flatnonzero(touched == mask)))
+            ends = len(cells) + np.cumsum([0, *map(len, judging)])
+            for fold, (start, end) in enumerate(pairwise(ends)):
+                if end > start:
+                    tests[fold].append(_take(rows, slice(start, end)))
         return groups, tests
+
+
+def _take(rows: Rows, numbers) -> Rows:
+    return Rows(*(column[numbers] for column in rows))
 
 
 def merge_all(start: Totals, sums) -> Totals:

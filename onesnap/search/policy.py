@@ -18,7 +18,7 @@ class Policy:
 
     # What is searched.
     extents: tuple[int, ...] = (1, 2, 3, 4, 6, 8, 11, 16, 23)  # a factor of about the root of two
-    columns: int = 1200  # of a trial's least squares, at most: about a second each
+    columns: int = 1100  # of a trial's least squares, at most: about a second each
     stride: int = 4  # cells predicted at a time along an axis, at most; 64 in all
     surroundings: tuple[int, ...] = (3, 9, 27)  # widths of boxes; each reaches thrice as far
     cosines: int = 4  # along an axis, where position matters
@@ -27,33 +27,33 @@ class Policy:
     # Of what random units add to a linear window: all of it, to none.
     shrinkages: tuple[float, ...] = (1e2, 1.0, 1e-2, 1e-4, 1e-6, 1e-8, 1e-10, 0.0)
     # In units of the range: from round-off to where nothing is left to see.
-    noises: tuple[float, ...] = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2)
+    noises: tuple[float, ...] = (1e-9, 1e-7, 1e-6, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2)
     explained: float = 0.01  # of what a step changes: nothing more is told where less is left over
     conserved: float = 1e-6  # of the deviation of states: a mean that changes by less is conserved
 
     # Sizes.
     rows: int = 6  # windows for each column of a trial: more do not change its error much
     fed: float = 0.6  # units for each window and element, at most, whatever trials say
-    plenty: int = 8  # windows for each unit, from which on more units need no trial
+    plenty: int = 20  # windows for each column of the fit: more change its error by 2 %
     most_units: int = 4_800  # more would not fit into the cache
     work: float = 2e11  # windows times squared units of the fit: ten seconds of least squares
     step_work: float = 1.3e7  # blocks of a state times units: ten milliseconds a step
 
     # Trial forecasts.
     starts: int = 4  # states that they start from
-    trial_cells: float = 3e6  # cells times steps of all of them, between 200 and 1,000 steps
+    trial_work: float = 3e10  # multiplications of all of them, between 200 and 1,000 steps each
     kick: float = 3e-3  # of the range, on every cell of a start: what grows is seen soon
     left_range: float = 0.3  # ranges by which a forecast may leave the training range, if rough
     ragged: float = 3.0  # times the roughness of the kicked start: growth at the scale of the grid
 
     def scaled(self, effort: str) -> Policy:
-        """Half or twice the windows, columns and cells that trials may use."""
+        """Half or twice the windows, columns and steps that trials may use."""
         factor = {"quick": 0.5, "normal": 1.0, "thorough": 2.0}[effort]
         return replace(
             self,
             columns=int(factor * self.columns),
             rows=max(3, int(factor * self.rows)),
-            trial_cells=factor * self.trial_cells,
+            trial_work=factor * self.trial_work,
             work=factor * self.work,
         )
 

@@ -33,6 +33,7 @@ class Problem:
     boundary: Any = "periodic"
     kinds: tuple[str, ...] | str | None = "auto"
     fill: np.ndarray | None = None
+    count: int | None = None  # of pairs that will be learned from, where these are a sample of them
 
     @property
     def dimension(self) -> int:
@@ -90,7 +91,12 @@ def check_settings(given: Mapping[str, Any]) -> None:
     }
     for name, known in named.items():
         _expect(name, given[name], given[name] in known, f"one of {', '.join(known)}")
-    counts = {"hidden": (0, "auto"), "rank": (1, "auto", None), "windows": (1, None), "seed": (0,)}
+    counts = {
+        "hidden": (0, "auto"),
+        "rank": (1, "auto", None),
+        "windows": (1, "auto", None),
+        "seed": (0,),
+    }
     if not isinstance(given["context"], tuple | list):
         counts["context"] = (0, "auto")
     for name, (least, *others) in counts.items():

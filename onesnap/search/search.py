@@ -15,7 +15,7 @@ from .extents import check_window, rank_extents
 from .folds import make_folds, ordered
 from .gate import Passed, larger_noises, pass_gate
 from .given import SIZES, first_plan
-from .growth import grow
+from .growth import grow, orbit, share
 from .held_out import Judge
 from .option import Option, weigh
 from .policy import POLICY
@@ -24,6 +24,7 @@ from .rule import in_words
 from .simple import find_simple
 from .symmetry import find_symmetry
 
+CHEAP = 0.1  # of what a fit may cost: as many windows are used even where fewer are plenty
 TOLD = ("symmetry", "context", "mean")  # still found then
 
 
@@ -120,7 +121,20 @@ def _explained(judge: Judge, passed: Passed, units: int) -> Plan:
         if 0 < rank < len(variances):
             words = f"of {len(variances)} directions, those that vary by more than the noise"
             plan = replace(plan, rank=rank, reasons={**plan.reasons, "rank": words})
-    return plan
+    return _with_windows(judge, plan, option) if problem.free("windows", "hidden") else plan
+
+
+def _with_windows(judge: Judge, plan: Plan, option: Option) -> Plan:
+    """Plenty of windows for each column of the readout, and more as long as they cost little."""
+    problem, policy, layer = judge.problem, judge.policy, option.trial.parts.layer
+    columns = layer.columns + (plan.hidden - option.plan.hidden) // orbit(plan)
+    work = plan.hidden * (plan.hidden * share(plan) + len(layer.variances)) + 1
+    wanted = max(policy.plenty * columns, int(CHEAP * policy.work / work))
+    windows = -(-wanted // (problem.count or len(problem.pairs)))
+    if windows >= problem.pairs.cells:
+        return plan
+    words = f"{wanted / columns:.0f} in all for each of {columns} columns: more would change little"
+    return replace(plan, windows=windows, reasons={**plan.reasons, "windows": words})
 
 
 def _settled(judge: Judge, plan: Plan, passed: Passed | None) -> Settled:

@@ -62,10 +62,9 @@ def try_stability(
     whole = pairs.missing is None or not pairs.missing.any()
     numbers = np.arange(len(pairs)) if whole else np.flatnonzero(_complete(pairs))
     numbers = numbers if len(numbers) else np.arange(len(pairs))
-    small = mirrored(stepper, pairs.after[0], group).size
-    starts = int(np.clip(policy.trial_cells / (FEWEST * small), 2, policy.starts))
-    numbers = numbers[spread(len(numbers), starts)]
-    steps = int(np.clip(policy.trial_cells / (len(numbers) * small), FEWEST, MOST)) // EVERY * EVERY
+    steps = policy.trial_work / _step_work(stepper, mirrored(stepper, pairs.after[0], group))
+    numbers = numbers[spread(len(numbers), int(np.clip(steps / FEWEST, 2, policy.starts)))]
+    steps = int(np.clip(steps / len(numbers), FEWEST, MOST)) // EVERY * EVERY
     # Without the net of a margin: what would fall into it is not steady.
     scaling = replace(stepper.scaling, margin=None)
     stepper = replace(stepper, inputs=replace(stepper.inputs, scaling=scaling))
@@ -82,6 +81,12 @@ def try_stability(
         if lasted[-1] < steps:
             break
     return Stability(min(lasted), steps, len(numbers))
+
+
+def _step_work(stepper: Stepper, state: np.ndarray) -> float:
+    """Multiplications of a step."""
+    blocks = state.size / (stepper.channels * np.prod(stepper.inputs.stride))
+    return float(blocks * (stepper.network.features.weights.size + stepper.network.readout.size))
 
 
 def _complete(pairs: Pairs) -> Bool[np.ndarray, " pairs"]:
