@@ -115,10 +115,13 @@ def _explained(judge: Judge, passed: Passed, units: int) -> Plan:
         units, reasons["hidden"] = 0, "random units add nothing to a linear window"
     plan = replace(plan, hidden=units, reasons={**plan.reasons, **reasons})
     if problem.free("rank") and plan.hidden:
-        # Directions that vary by less than the noise tell nothing.
+        # Directions that vary by less than the noise tell nothing; of round-off, nothing is known.
         variances = option.trial.parts.layer.variances
-        rank = int(np.sum(variances > plan.noise**2))
-        if 0 < rank < len(variances):
+        rank, round_off = (
+            int(np.sum(variances > plan.noise**2)),
+            np.finfo(float).eps * variances.sum(),
+        )
+        if 0 < rank < len(variances) and plan.noise**2 > round_off:
             words = f"of {len(variances)} directions, those that vary by more than the noise"
             plan = replace(plan, rank=rank, reasons={**plan.reasons, "rank": words})
     return _with_windows(judge, plan, option) if problem.free("windows", "hidden") else plan
