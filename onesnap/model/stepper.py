@@ -22,6 +22,8 @@ from ..network.linear import rescaled
 from ..symmetry import Group, orbits
 from .spectral_limit import limit_spectrum
 
+FADING = 0.9  # of what lies beyond the margin, a step later
+
 
 class Stepper(eqx.Module):
     """A drop-in time stepper for `exponax.rollout`, `jax.jit`, `jax.grad`, `jax.vmap`.
@@ -57,9 +59,9 @@ class Stepper(eqx.Module):
         field, mean = self.scaling.centre(state)
         following = advance(self.network, inputs, field, mean)
         if self.network.lead and self.network.features.hidden and not self.network.straight:
-            # What lies beyond the margin was never seen: nothing is said to happen to it, so that
-            # it is neither lost at once, as by persistence it would not be, nor amplified.
-            following = following + self.scaling.excess(field)
+            # What lies beyond the margin was never seen. It is not lost at once, for a step may be
+            # short, but it fades, so that no forecast runs away.
+            following = following + FADING * self.scaling.excess(field)
         if self.amplitudes is not None:
             following = limit_spectrum(following, self.amplitudes)
         return inputs.cover(self.scaling.restore(following, mean))

@@ -170,6 +170,8 @@ class Inputs(eqx.Module):
         """The same with other parameters `(P,)` or context fields `(F, *space)`."""
         known = {"parameters": parameters, "fields": fields}
         known = {name: value for name, value in known.items() if value is not None}
+        if not any(np.size(value) or np.size(getattr(self.context, n)) for n, value in known.items()):
+            return self  # a new one for each state would cost more than to read it
         return replace(self, context=replace(self.context, **known))
 
 

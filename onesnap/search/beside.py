@@ -13,7 +13,7 @@ from ..grid.potentials import TYPES
 from ..grid.surroundings import check_surroundings
 from ..model.plan import Plan
 from ..symmetry import Group
-from .extents import fits, rank_extents
+from .extents import fits, narrowed, rank_extents
 from .folds import make_folds
 from .held_out import Judge
 from .option import Option, weigh
@@ -58,11 +58,12 @@ def no_potential(problem: Problem, groups: Iterable[Group]) -> str:
 
 def find_beside(judge: Judge, option: Option) -> tuple[Judge, Option]:
     """Things are told one after the other, as long as one helps by more than a standard error."""
-    told, tried = True, dict[str, list[str]]()
+    told, tried, problem = True, dict[str, list[str]](), judge.problem
     while told and np.exp(option.error) > judge.policy.explained:
         told = False
         for name, judging, plan in _things(judge, option.plan):
             base = option if judging is judge else weigh(judging, option.plan)
+            plan = narrowed(judging, plan) if problem.free("extent") else plan
             further = weigh(judging, plan) if fits(judging, plan) else None
             if base is None or further is None:
                 continue

@@ -53,6 +53,14 @@ def wider(judge: Judge, plan: Plan) -> list[Plan]:
     return [p for p in larger if p.extent > plan.extent and fits(judge, p)]
 
 
+def narrowed(judge: Judge, plan: Plan) -> Plan:
+    """The plan in the largest window, up to its own, whose cells trials can afford."""
+    for extent in reversed(judge.policy.extents):
+        if not fits(judge, plan) and (extent,) * len(plan.stride) < plan.extent:
+            plan = replace(plan, extent=(extent,) * len(plan.stride))
+    return plan
+
+
 def rank_extents(judge: Judge, plan: Plan, least: int = 0) -> Option | None:
     """The plan with the extent of least error, smaller ones first as long as that helps.
 
@@ -72,7 +80,7 @@ def rank_extents(judge: Judge, plan: Plan, least: int = 0) -> Option | None:
         if option is None:
             continue
         tried.append(option)
-        if best is None or option.error < best.error:
+        if best is None or option.over(best) < 0:
             best, worse = option, 0
         elif (worse := worse + 1) >= PATIENCE and _settles(judge, best, option):
             break
@@ -89,7 +97,7 @@ def _settles(judge: Judge, best: Option, last: Option) -> bool:
 
     Where a step reaches beyond all windows so far, their errors are alike, and prove nothing.
     """
-    return np.exp(best.error) < judge.policy.explained or last.error > best.error + np.log(GROWN)
+    return np.exp(best.error) < judge.policy.explained or last.over(best) > np.log(GROWN)
 
 
 def check_window(judge: Judge, plan: Plan) -> list[str]:

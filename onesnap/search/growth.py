@@ -60,15 +60,15 @@ def grow(judge: Judge, option: Option) -> Grown:
         units = _whole(option.plan, min(factor * option.plan.hidden, tried))
         if units <= option.plan.hidden:
             break
-        hopeless = {o.plan.extent for o in rung if o.error > option.error + np.log(HOPELESS)}
+        hopeless = {o.plan.extent for o in rung if o.over(option) > np.log(HOPELESS)}
         larger = _beside(judge, option, units, hopeless)
         best = least(larger)
         if best is None or not best.beats(option):
-            factor, halved = factor // 2, False
+            tried, factor, halved = units - 1, factor // 2, False
             words = "" if best is None else f"; with {units} the error is {np.exp(best.error):.2g}"
             words = reason + words
             continue
-        ratio, doublings = best.error - option.error, np.log2(units / option.plan.hidden)
+        ratio, doublings = best.over(option), np.log2(units / option.plan.hidden)
         reason = words = f"{np.exp(ratio):.2g} of the held-out error with {option.plan.hidden}"
         option, rung, halved = best, larger, ratio < doublings * np.log(HALVES)
     units = option.plan.hidden

@@ -30,6 +30,10 @@ class Option:
         """The mean logarithm."""
         return mean(self.errors)
 
+    def over(self, other: Option) -> float:
+        """The mean logarithm of its error over that of another, in the folds that both leave out."""
+        return mean(self.errors - other.errors)
+
     def beats(self, other: Option) -> bool:
         """Whether it is better by more than a standard error."""
         return not comparable(other.errors, self.errors)
@@ -74,5 +78,9 @@ def _options(trial: Trial, among: Sequence[float | None]) -> list[Option]:
 
 
 def least(options: Sequence[Option | None]) -> Option | None:
-    """The one of least error."""
-    return min((o for o in options if o is not None), key=lambda o: o.error, default=None)
+    """The one of least error; trials of other sizes leave out other folds."""
+    best = None
+    for option in options:
+        if option is not None and (best is None or option.over(best) < 0):
+            best = option
+    return best

@@ -32,7 +32,7 @@ def test_more_windows_feed_more_units_within_bounds():
     assert counts[-1] <= POLICY.most_units
 
 
-def test_units_are_doubled_as_long_as_that_helps():
+def test_units_grow_as_long_as_that_helps():
     states = smooth(0, (6, 1, 128))
     judge, plan = posed(states, next_state(states), replace(POLICY, units=10))
     few = weigh(judge, replace(plan, hidden=10))

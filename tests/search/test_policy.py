@@ -51,5 +51,5 @@ def test_grids_go_from_simple_to_rich():
 def test_effort_scales_what_trials_may_cost():
     quick, normal, thorough = (POLICY.scaled(effort) for effort in EFFORTS)
     assert normal == POLICY
-    for name in ("columns", "rows", "trial_cells", "work"):
+    for name in ("columns", "rows", "trial_work", "work"):
         assert getattr(quick, name) < getattr(normal, name) < getattr(thorough, name)

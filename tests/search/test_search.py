@@ -1,13 +1,16 @@
 """What the search settles on: what is given is kept, what is free is chosen with a reason."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from toys import problem, smooth
+from toys import next_state, problem, smooth
 
 import onesnap as snap
+from onesnap.search import search
 from onesnap.search.given import check_averaging, first_plan
+from onesnap.search.policy import POLICY
 from onesnap.search.search import settle
 from onesnap.symmetry import full, trivial
 
@@ -123,3 +126,32 @@ def test_effort_is_checked_and_quick_is_not_worse_than_its_word():
         after = 0.5 * (before + np.roll(before, 1, 2))
         for effort in ("quick", "thorough"):
             assert snap.Surrogate(effort=effort).fit(before, after).score(before, after) > 1 - 1e-6
+
+
+def test_windows_are_as_many_as_determine_the_readout(monkeypatch):
+    """Of many pairs a part is enough: the error on other states is that of all of them."""
+    small = replace(POLICY, columns=100, most_units=80)
+    monkeypatch.setattr(search, "POLICY", small)
+    monkeypatch.setattr(search, "CHEAP", 0.0)
+    states, unseen = 0.3 * smooth(0, (60, 1, 64)), 0.3 * smooth(1, (20, 1, 64))
+    errors = {}
+    for windows in ("auto", None):
+        given = {
+            "extent": 2,
+            "stride": 4,
+            "gain": 1.0,
+            "symmetry": None,
+            "mean": "keep",
+            "context": 0,
+        }
+        given |= {"potential": False, "surroundings": (), "noise": 1e-6}
+        model = snap.Surrogate(**given, windows=windows)
+        model.fit(states, next_state(states))
+        errors[windows] = np.std(model.predict(unseen) - next_state(unseen))
+        if windows is None:
+            assert model.plan_.windows is None
+        else:
+            assert 1 <= model.plan_.windows < 64
+            assert "columns" in model.plan_.reasons["windows"]
+            assert model.fit_.training.totals[0].rows == 60 * model.plan_.windows
+    assert errors["auto"] < 1.2 * errors[None]
