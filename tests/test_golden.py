@@ -92,11 +92,11 @@ CASES = {
         STATES["ks_3d"], **PLANE | {"symmetry": full(3), "extent": 1, "hidden": 192}
     ),
     # Nothing given.
-    "line, by itself": lambda: between(STATES["ks_1d"][:2]),
-    "line with a forcing, by itself": lambda: between(STATES["ks_1d_inhomogeneous"]),
-    "plane, by itself": lambda: between(STATES["ks_2d"]),
-    "plane with two fields, by itself": lambda: between(STATES["gray_scott_2d"]),
-    "plane with a flow, by itself": lambda: between(STATES["kolmogorov_2d"]),
+    "line, by itself": lambda: between(STATES["ks_1d"][:2], effort="quick"),
+    "line with a forcing, by itself": lambda: between(STATES["ks_1d_inhomogeneous"], effort="quick"),
+    "plane, by itself": lambda: between(STATES["ks_2d"], effort="quick"),
+    "plane with two fields, by itself": lambda: between(STATES["gray_scott_2d"], effort="quick"),
+    "plane with a flow, by itself": lambda: between(STATES["kolmogorov_2d"], effort="quick"),
 }
 
 

@@ -226,7 +226,7 @@ def test_parameters_and_fields_are_context(truth):
 
 def test_position_is_context():
     """u → u/2 + cos πx/L needs to be told where it is."""
-    before = np.random.default_rng(0).normal(size=(40, 1, 32))
+    before = np.random.default_rng(0).normal(size=(20, 1, 32))
     after = before / 2 + np.cos(np.pi * np.arange(32) / 32)
     settings = QUICK | {"extent": 0, "stride": 1, "mean": "keep", "noise": 1e-6, "hidden": 40}
     told = snap.Surrogate(**settings | {"context": 1}).fit(before, after)
@@ -247,7 +247,7 @@ def test_same_seed_same_bytes(truth, tmp_path):
         ("given again", QUICK | {"seed": 0}),
         ("other", QUICK | {"seed": 1}),
     ):
-        snap.Surrogate(**settings).fit(truth[:2], truth[1:3]).save(tmp_path / name)
+        snap.Surrogate(**settings).fit(truth[:1], truth[1:2]).save(tmp_path / name)
     content = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     assert content["searched"] == content["again"]
     assert content["given"] == content["given again"] != content["other"]

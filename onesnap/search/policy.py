@@ -13,7 +13,7 @@ class Policy:
 
     # Folds.
     folds: int = 8  # as few as give a standard error, as many as leave most of a single pair
-    slab: int = 8  # cells across a part of space, at least: its middle must be clear of its ends
+    slab: int = 12  # cells across a part of space, at least: its middle must hold a few blocks
     judges: int = 250  # windows that judge in each fold: errors are then known to a few percent
 
     # What is searched.

@@ -160,7 +160,9 @@ def _settled(judge: Judge, plan: Plan, passed: Passed | None) -> Settled:
 
 
 def _unjudged(judge: Judge, plan: Plan) -> Settled:
-    """Where nothing can be held out: a small window, and a word of warning."""
+    """Where nothing can be held out: a small linear window, and a word of warning."""
+    if judge.problem.free("hidden", "shrinkage"):
+        plan = replace(plan, hidden=0, shrinkage=np.inf)
     words = "too little data to hold any of it out: nothing was chosen by error; give more pairs"
     chosen = any(judge.problem.free(name) for name in SIZES)
     return replace(_settled(judge, plan, None), warnings=(words,) if chosen else ())

@@ -23,8 +23,8 @@ CHOICES = (
 )
 
 
-def states(count: int = 6, channels: int = 1) -> np.ndarray:
-    return 0.5 * smooth(0, (count, channels, 96))
+def states(count: int = 4, channels: int = 1) -> np.ndarray:
+    return 0.5 * smooth(0, (count, channels, 64))
 
 
 def step(before: np.ndarray) -> np.ndarray:
@@ -48,13 +48,13 @@ def reference():
     return fitted(before, step(before))
 
 
-@settings(max_examples=3)
-@given(st.permutations(range(6)))
+@settings(max_examples=2)
+@given(st.permutations(range(4)))
 def test_the_order_of_pairs_changes_neither_choices_nor_model(reference, order):
     before = states()[list(order)]
     model = fitted(before, step(before))
     assert choices(model) == choices(reference)
-    unseen = 0.5 * smooth(1, (1, 1, 96))
+    unseen = 0.5 * smooth(1, (1, 1, 64))
     np.testing.assert_allclose(model.predict(unseen), reference.predict(unseen), atol=1e-9)
 
 
@@ -63,7 +63,7 @@ def test_units_change_no_choice(reference, factor):
     before = states()
     model = fitted(factor * before, factor * step(before))
     assert {**choices(model), "elements": 0} == {**choices(reference), "elements": 0}
-    unseen = 0.5 * smooth(1, (1, 1, 96))
+    unseen = 0.5 * smooth(1, (1, 1, 64))
     expected = factor * reference.predict(unseen)
     if factor > 0:  # a field turned over meets other random units
         np.testing.assert_allclose(model.predict(factor * unseen), expected, atol=1e-6 * abs(factor))
@@ -96,15 +96,15 @@ def test_single_precision_of_the_same_values_changes_nothing(reference):
     ],
 )
 def test_a_linear_equation_is_learned_to_a_millionth_from_one_pair(equation, pairs):
-    before, unseen = smooth(0, (pairs, 1, 128)), smooth(1, (2, 1, 128))
+    before, unseen = smooth(0, (pairs, 1, 96)), smooth(1, (2, 1, 96))
     model = fitted(before, equation(before))
     assert 1 - model.score(unseen, equation(unseen)) < 1e-6
 
 
 @pytest.mark.parametrize("equation", [step, lambda u: u - 0.3 * u**2, lambda u: np.roll(u, 5, 2)])
-@pytest.mark.parametrize("pairs", [1, 6])
+@pytest.mark.parametrize("pairs", [1, 4])
 def test_a_model_is_not_worse_than_a_linear_window_or_persistence(equation, pairs):
-    before, unseen = states(pairs), 0.5 * smooth(1, (3, 1, 96))
+    before, unseen = states(pairs), 0.5 * smooth(1, (3, 1, 64))
     model = fitted(before, equation(before))
     linear = fitted(before, equation(before), hidden=0)
     errors = [1 - m.score(unseen, equation(unseen)) for m in (model, linear)]
@@ -113,10 +113,10 @@ def test_a_model_is_not_worse_than_a_linear_window_or_persistence(equation, pair
 
 @pytest.mark.parametrize("equation", [step, lambda u: 0.5 * (u + np.roll(u, 1, 2))])
 def test_more_pairs_do_no_harm(equation):
-    unseen = 0.5 * smooth(1, (4, 1, 96))
+    unseen = 0.5 * smooth(1, (4, 1, 64))
     errors = []
-    for pairs in (1, 4, 12):
-        before = 0.5 * smooth(0, (12, 1, 96))[:pairs]
+    for pairs in (1, 3, 9):
+        before = 0.5 * smooth(0, (9, 1, 64))[:pairs]
         errors.append(max(1 - fitted(before, equation(before)).score(unseen, equation(unseen)), 1e-8))
     assert errors[1] <= 1.1 * errors[0]
     assert errors[2] <= 1.1 * errors[1]

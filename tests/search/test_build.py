@@ -86,7 +86,7 @@ def test_waves_are_limited_only_where_potentials_stir_them():
 def test_windows_are_shared_among_a_symmetry_that_was_found_where_they_abound():
     parts, plan, posed = built(equivariant=False)
     assert not parts.sampler.share  # the symmetry was given
-    found = replace(plan, reasons={"symmetry": "found"}, hidden=30)
+    found = replace(plan, reasons={"symmetry": "found"}, hidden=2 * 144 // POLICY.plenty)
     assert make_parts(found, posed).sampler.share
     many = 2 * 144 // POLICY.plenty + 1
     assert not make_parts(replace(found, hidden=many), posed).sampler.share

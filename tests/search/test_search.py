@@ -90,12 +90,12 @@ def test_where_nothing_helps_the_simplest_is_taken_and_said():
     random = np.random.default_rng(0)
     noise = random.normal(size=(6, 1, 64))
     with pytest.warns(UserWarning, match="nothing that was tried is better than the mean state"):
-        model = snap.Surrogate().fit(noise[:-1], noise[1:])
+        model = snap.Surrogate(effort="quick").fit(noise[:-1], noise[1:])
     assert model.plan_.member == "mean"
     np.testing.assert_allclose(model.predict(noise), np.full_like(noise, noise[1:].mean()), atol=1e-9)
     walk = np.cumsum(0.1 * random.normal(size=(7, 1, 64)), axis=0) + noise[:1]
     with pytest.warns(UserWarning, match="nothing that was tried is better than persistence"):
-        model = snap.Surrogate().fit(walk[:-1], walk[1:])
+        model = snap.Surrogate(effort="quick").fit(walk[:-1], walk[1:])
     assert model.plan_.member == "persistence"
     np.testing.assert_allclose(model.predict(walk), walk, atol=1e-12)
     assert model.score(walk[:-1], walk[1:]) == pytest.approx(0.0, abs=1e-9)
@@ -110,7 +110,7 @@ def test_too_little_data_to_judge_is_said():
 def test_what_no_window_holds_is_damped():
     """Rough waves, which no training state has, do not grow."""
     pairs = snap.pairs(snap.simulate("ks-1d", steps=4, seed=0))
-    model, state = snap.Surrogate().fit(*pairs), pairs[0][0]
+    model, state = snap.Surrogate(effort="quick").fit(*pairs), pairs[0][0]
     for waves in (150, 200, 256):
         rough = 1e-4 * np.cos(2 * np.pi * waves * np.arange(state.shape[-1]) / state.shape[-1])
         answer = model.predict(state + rough) - model.predict(state)
