@@ -10,7 +10,7 @@ import numpy as np
 
 from ..model.plan import Plan
 from ..symmetry.representations import irreducible, work
-from .extents import wider
+from .extents import rank_extents, wider
 from .held_out import Judge
 from .option import Option, least, simplified, weigh
 
@@ -50,8 +50,11 @@ def grow(judge: Judge, option: Option) -> Grown:
     given = judge.problem.given["hidden"]
     if not judge.problem.free("hidden"):
         return Grown(_beside(judge, option, option.plan.hidden), _whole(option.plan, given))
-    if np.isinf(simplified(judge, option).setting.shrinkage or 0.0):
-        return Grown([simplified(judge, option)], 0)
+    simple = simplified(judge, option)
+    if np.isinf(simple.setting.shrinkage or 0.0):
+        # Windows were ranked by what units make of them, which a linear one does without.
+        plan = replace(simple.plan, hidden=0)
+        return Grown([rank_extents(judge, plan) or simple], 0)
     most, rung = most_units(judge, option.plan), _beside(judge, option, option.plan.hidden)
     option, factor, halved = least(rung) or option, FASTER, False
     tried = min(most, _largest_trial(judge, option.plan))

@@ -35,9 +35,19 @@ def standard_error(errors: Errors) -> float:
 
 
 def comparable(candidate: Errors, best: Errors) -> bool:
-    """Whether a candidate is not worse than another by more than a standard error."""
+    """Whether a candidate is not worse than another by more than a standard error.
+
+    To be worse it must also have the larger root mean square: one that is better only where little
+    happens would be worse in every forecast.
+    """
     gap = candidate - best
-    return mean(gap) <= standard_error(gap)
+    both = ~np.isnan(gap)
+    return mean(gap) <= standard_error(gap) or _square(candidate[both]) <= _square(best[both])
+
+
+def _square(errors: np.ndarray) -> float:
+    """The logarithm of the mean square."""
+    return float(np.logaddexp.reduce(2 * errors)) if len(errors) else np.inf
 
 
 def simplest(candidates: Sequence[Errors]) -> int:

@@ -110,8 +110,7 @@ def _explained(judge: Judge, passed: Passed, units: int) -> Plan:
         reasons["noise"] = f"{stability.reason}; held-out error {in_words(option.errors)}"
     if problem.free("shrinkage"):
         reasons["shrinkage"] = "of least held-out error; a linear window where that is comparable"
-    linear = plan.hidden and np.isinf(plan.shrinkage or 0.0)
-    if linear and problem.free("hidden"):
+    if problem.free("hidden") and np.isinf(plan.shrinkage or 0.0):
         units, reasons["hidden"] = 0, "random units add nothing to a linear window"
     plan = replace(plan, hidden=units, reasons={**plan.reasons, **reasons})
     if problem.free("rank") and plan.hidden:

@@ -39,6 +39,15 @@ def test_folds_that_were_not_left_out_do_not_count():
     assert mean(np.full((8, 4), np.nan)) == np.inf
 
 
+def test_what_is_better_only_where_little_happens_is_no_better():
+    """As of pairs that fade: all but the first are predicted to more digits, the first to fewer."""
+    simple = np.array([0.0, -6, -7, -8, -9])[:, None] * np.ones((1, 4))
+    worse_at_first = simple + np.array([1.0, -2, -2, -2, -2])[:, None]
+    better_everywhere = simple - 2.0
+    assert simplest([simple, worse_at_first]) == 0
+    assert simplest([simple, better_everywhere]) == 1
+
+
 def test_words_give_an_error_with_its_spread():
     errors = np.log(0.01) + np.zeros((8, 4))
     assert in_words(errors) == "0.01 ± 0"
