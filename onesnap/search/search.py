@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -17,7 +18,7 @@ from .gate import Passed, larger_noises, pass_gate
 from .given import SIZES, first_plan
 from .growth import grow, orbit, share
 from .held_out import Judge
-from .option import Option, weigh
+from .option import Option, least, weigh
 from .policy import POLICY
 from .problem import Problem
 from .rule import in_words
@@ -26,6 +27,9 @@ from .symmetry import find_symmetry
 
 CHEAP = 0.1  # of what a fit may cost: as many windows are used even where fewer are plenty
 TOLD = ("symmetry", "context", "mean")  # still found then
+
+
+log = logging.getLogger(__name__)  # tells of each stage as it ends, at the level INFO
 
 
 class Noise(NamedTuple):
@@ -61,16 +65,25 @@ def settle(problem: Problem) -> Settled:
         return _unjudged(judge, plan)
     if any(problem.free(name) for name in SIZES):
         option = _with_gain(judge, option)
+    _tell("windows", option)
     judge, option = find_beside(judge, option)
+    _tell("what they are told", option)
     if problem.free("symmetry"):
         option = _with_symmetry(judge, option)
+        _tell("symmetry", option)
     contenders, units = grow(judge, option)
+    _tell("random units", least(contenders) or option)
     passed = pass_gate(judge, contenders or [option])
+    _tell("trial forecasts", passed.option)
     steady = passed.stability.steady or not problem.free("noise")
     if (simple := find_simple(judge, passed.option, steady)) is not None:
         noises = (Noise(simple.plan.noise_form, 0.0),)
         return Settled(simple.plan, simple.parts, noises, simple.readout, (simple.warning,))
     return _settled(judge, _explained(judge, passed, units), passed)
+
+
+def _tell(stage: str, option: Option) -> None:
+    log.info("%s: held-out error %s of the change a step makes", stage, in_words(option.errors))
 
 
 def _judge(problem: Problem, plan: Plan) -> Judge:

@@ -128,6 +128,14 @@ def test_effort_is_checked_and_quick_is_not_worse_than_its_word():
             assert snap.Surrogate(effort=effort).fit(before, after).score(before, after) > 1 - 1e-6
 
 
+def test_each_stage_is_told_as_it_ends(caplog):
+    states = smooth(0, (1, 1, 96))
+    with caplog.at_level("INFO", "onesnap.search"):
+        snap.Surrogate(effort="quick").fit(states, 0.5 * (states + np.roll(states, 1, 2)))
+    stages = [record.getMessage().split(":")[0] for record in caplog.records]
+    assert stages == ["windows", "what they are told", "symmetry", "random units", "trial forecasts"]
+
+
 def test_windows_are_as_many_as_determine_the_readout(monkeypatch):
     """Of many pairs a part is enough: the error on other states is that of all of them."""
     small = replace(POLICY, columns=100, most_units=80)
