@@ -71,7 +71,8 @@ def test_sequences_are_held_out_where_there_are_enough(count):
 def test_space_is_cut_along_the_longest_axis_on_which_place_does_not_matter():
     assert make_folds(numbered(1, 40, 64)).axis == 1
     assert make_folds(numbered(1, 40, 64), [1]).axis == 0
-    assert make_folds(numbered(1, 64)).count == 8
+    assert make_folds(numbered(1, 96)).count == 8
+    assert make_folds(numbered(1, 64)).count == 5
     assert make_folds(numbered(1, 16)).count == 2
     rough = np.random.default_rng(0).normal(size=(1, 1, 32, 1)) + np.zeros((1, 1, 32, 32))
     assert make_folds(make_pairs(rough, rough)).axis == 0
