@@ -58,12 +58,12 @@ def no_potential(problem: Problem, groups: Iterable[Group]) -> str:
 
 def find_beside(judge: Judge, option: Option) -> tuple[Judge, Option]:
     """Things are told one after the other, as long as one helps by more than a standard error."""
-    told, tried, problem = True, dict[str, list[str]](), judge.problem
+    told, tried = True, dict[str, list[str]]()
     while told and np.exp(option.error) > judge.policy.explained:
         told = False
         for name, judging, plan in _things(judge, option.plan):
             base = option if judging is judge else weigh(judging, option.plan)
-            plan = narrowed(judging, plan) if problem.free("extent") else plan
+            plan = narrowed(judging, plan)
             further = weigh(judging, plan) if fits(judging, plan) else None
             if base is None or further is None:
                 continue

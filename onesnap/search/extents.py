@@ -55,7 +55,7 @@ def wider(judge: Judge, plan: Plan) -> list[Plan]:
 
 def narrowed(judge: Judge, plan: Plan) -> Plan:
     """The plan in the largest window, up to its own, whose cells trials can afford."""
-    for extent in reversed(judge.policy.extents):
+    for extent in reversed(judge.policy.extents if judge.problem.free("extent") else ()):
         if not fits(judge, plan) and (extent,) * len(plan.stride) < plan.extent:
             plan = replace(plan, extent=(extent,) * len(plan.stride))
     return plan

@@ -22,7 +22,7 @@ HALVES = 0.5  # of the error: a last doubling that did as much is worth one more
 def most_units(judge: Judge, plan: Plan) -> int:
     """As many as windows can feed, within what a fit and a forecast may cost."""
     pairs, policy, elements = judge.problem.pairs, judge.policy, len(plan.symmetry)
-    windows = (judge.problem.count or len(pairs)) * min(pairs.cells, plan.windows or pairs.cells)
+    windows = judge.problem.learned * min(pairs.cells, plan.windows or pairs.cells)
     blocks = int(np.prod([-(-n // s) for n, s in zip(pairs.space, plan.stride, strict=True)]))
     affordable = np.sqrt(policy.work / (share(plan) * windows))
     if judge.problem.free("windows"):  # no more of them than are plenty

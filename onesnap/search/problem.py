@@ -36,6 +36,11 @@ class Problem:
     count: int | None = None  # of pairs that will be learned from, where these are a sample of them
 
     @property
+    def learned(self) -> int:
+        """How many pairs will be learned from."""
+        return self.count or len(self.pairs)
+
+    @property
     def dimension(self) -> int:
         return len(self.pairs.space)
 

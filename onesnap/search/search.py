@@ -28,7 +28,6 @@ from .symmetry import find_symmetry
 CHEAP = 0.1  # of what a fit may cost: as many windows are used even where fewer are plenty
 TOLD = ("symmetry", "context", "mean")  # still found then
 
-
 log = logging.getLogger(__name__)  # tells of each stage as it ends, at the level INFO
 
 
@@ -129,10 +128,8 @@ def _explained(judge: Judge, passed: Passed, units: int) -> Plan:
     if problem.free("rank") and plan.hidden:
         # Directions that vary by less than the noise tell nothing; of round-off, nothing is known.
         variances = option.trial.parts.layer.variances
-        rank, round_off = (
-            int(np.sum(variances > plan.noise**2)),
-            np.finfo(float).eps * variances.sum(),
-        )
+        rank = int(np.sum(variances > plan.noise**2))
+        round_off = np.finfo(float).eps * variances.sum()
         if 0 < rank < len(variances) and plan.noise**2 > round_off:
             words = f"of {len(variances)} directions, those that vary by more than the noise"
             plan = replace(plan, rank=rank, reasons={**plan.reasons, "rank": words})
@@ -145,7 +142,7 @@ def _with_windows(judge: Judge, plan: Plan, option: Option) -> Plan:
     columns = layer.columns + (plan.hidden - option.plan.hidden) // orbit(plan)
     work = plan.hidden * (plan.hidden * share(plan) + len(layer.variances)) + 1
     wanted = max(policy.plenty * columns, int(CHEAP * policy.work / work))
-    windows = -(-wanted // (problem.count or len(problem.pairs)))
+    windows = -(-wanted // problem.learned)
     if windows >= problem.pairs.cells:
         return plan
     words = f"{wanted / columns:.0f} in all for each of {columns} columns: more would change little"
