@@ -1,8 +1,8 @@
 """What is held out: the one home of all rules by which some data judges what the rest has taught.
 
-Sequences of pairs are held out where there are enough of them, else parts of space: of states that
-follow each other closely none is unseen. No window that touches a part is learned from where it
-judges, and only the middle of a part judges, because at its ends windows look like those beside it.
+Trajectories are held out where there are enough of them, else parts of space: of states of one
+trajectory none is unseen. No window that touches a part is learned from where it judges, and only
+the middle of a part judges, because at its ends windows look like those beside it.
 """
 
 from __future__ import annotations
@@ -13,11 +13,14 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Int
+from scipy.sparse.csgraph import connected_components
 
 from ..data.pairs import Pairs
 from .policy import POLICY
 
-FEW = 4  # sequences, below which parts of space are held out
+FEW = 4  # trajectories, below which parts of space are held out
+ALIKE = 0.5  # of what chance leaves to 1: a correlation of two states of one trajectory
+CELLS = 4_096  # of a state, at most, that correlations are taken from
 
 
 @dataclass(frozen=True)
@@ -95,6 +98,31 @@ def sequences(pairs: Pairs) -> list[list[int]]:
     return sorted(found, key=key)
 
 
+def trajectories(pairs: Pairs) -> Int[np.ndarray, " pairs"]:
+    """The number of the trajectory that each of some ordered pairs seems to come from.
+
+    States of one trajectory are alike in the same place long after they were copies of each other:
+    a wide window tells by the one what the other does, and nothing about a third. How alike states
+    are by chance is seen where one of them is moved by half the grid.
+    """
+    lengths = np.array([len(sequence) for sequence in sequences(pairs)])
+    ends = np.cumsum(lengths)
+    states = np.concatenate([pairs.before[ends - lengths], pairs.after[ends - 1]])
+    axes = tuple(range(2, states.ndim))
+    step = int(np.ceil((np.prod(pairs.space) / CELLS) ** (1 / len(axes))))
+    states = states[(..., *[slice(None, None, step)] * len(axes))]
+    states = states - states.mean(axis=axes, keepdims=True)
+    size = np.sqrt(states.shape[1] * np.sum(states**2, axis=axes, keepdims=True))
+    states = states / np.maximum(size, np.finfo(float).tiny)
+    moved = np.roll(states, [n // 2 for n in states.shape[2:]], axes)
+    states, moved = (part.reshape(len(part), -1) for part in (states, moved))
+    chance = np.abs(states @ moved.T).max()
+    alike = states @ states.T > chance + ALIKE * (1.0 - chance)
+    alike = alike.reshape(2, len(lengths), 2, len(lengths)).any(axis=(0, 2))
+    _, found = connected_components(alike)
+    return np.repeat(found, lengths)
+
+
 def _digest(state: np.ndarray) -> bytes:
     return hashlib.sha256(state.tobytes()).digest()
 
@@ -106,11 +134,10 @@ def ordered(pairs: Pairs) -> Pairs:
 
 def make_folds(pairs: Pairs, placed: Iterable[int] = ()) -> Folds:
     """Folds for pairs in order; along axes on which place matters space is not cut."""
-    lengths = [len(sequence) for sequence in sequences(pairs)]
-    if len(lengths) >= FEW:
-        count = min(POLICY.folds, len(lengths))
-        of_sequence = np.arange(len(lengths)) % count
-        return Folds(count, np.repeat(of_sequence, lengths), pairs.space)
+    found = trajectories(pairs)
+    if (many := int(found.max()) + 1) >= FEW:
+        count = min(POLICY.folds, many)
+        return Folds(count, found % count, pairs.space)
     free = [axis for axis in range(len(pairs.space)) if axis not in set(placed)]
     if not free:  # the best that is left: some pairs one after the other
         count = min(POLICY.folds, len(pairs))

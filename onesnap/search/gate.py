@@ -15,13 +15,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .extents import wider
+from .extents import rank_extents, wider
 from .held_out import Judge
 from .option import Option, weigh
+from .rule import mean
 from .stability import UNTRIED, Stability, try_stability
 
 DEAR = 2.0  # times the least error of all: a stability for which wider windows are worth a trial
-COMPARABLY = 0.5  # of the longest trial, for which others last comparably
+COMPARABLY = 0.5  # of the most useful steps, for which others are of comparable use
 
 
 class Passed(NamedTuple):
@@ -30,16 +31,22 @@ class Passed(NamedTuple):
     option: Option
     stability: Stability
 
+    @property
+    def useful(self) -> float:
+        """Steps of a forecast until it ends, or errs by as much as a step changes."""
+        return min(self.stability.lasted, np.exp(-self.option.error))
+
 
 def larger_noises(judge: Judge, noise: float) -> list[float]:
     return [size for size in judge.policy.noises if size > noise]
 
 
 def pass_gate(judge: Judge, contenders: Sequence[Option]) -> Passed:
-    """The steady option of least error; of none that is steady, one that lasts comparably long.
+    """The steady option of least error; of none that is steady, one of comparable use.
 
     Options are tried in the order of their errors. One that is not steady is tried again with more
-    noise when its turn comes, so that the first that is steady is the one sought.
+    noise when its turn comes, so that the first that is steady is the one sought. A linear window
+    joins them when its turn comes: units that are only steady with a larger error are of no use.
     """
     first = min(contenders, key=lambda option: option.error)
     if not judge.problem.free("noise") or first.plan.noise_form == "sampled":
@@ -48,10 +55,16 @@ def pass_gate(judge: Judge, contenders: Sequence[Option]) -> Passed:
     bound = max(0.0, first.error + 1e-9)
     widest = max(option.plan.extent for option in contenders)
     turns, trials = count(), list[Passed]()  # of options alike, the first comes first
+    linear = _linear_error(judge, first)
     waiting = [(option.error, next(turns), option) for option in contenders]
     heapify(waiting)
     while waiting:
         error, _, option = heappop(waiting)
+        if error > linear:
+            linear, further = np.inf, rank_extents(judge, replace(first.trial.plan, hidden=0))
+            if further is not None:
+                heappush(waiting, (error, next(turns), option))
+                error, option = further.error, further
         if error >= bound:
             break
         trials.append(Passed(option, _try(judge, option)))
@@ -64,9 +77,15 @@ def pass_gate(judge: Judge, contenders: Sequence[Option]) -> Passed:
             widest = wide[0].plan.extent if wide else widest
         for further in following:
             heappush(waiting, (further.error, next(turns), further))
-    longest = max(trial.stability.lasted for trial in trials)
-    lasting = [t for t in trials if t.stability.lasted >= COMPARABLY * longest]
-    return min(lasting, key=lambda trial: trial.option.error)
+    most = COMPARABLY * max(trial.useful for trial in trials)
+    return min((t for t in trials if t.useful >= most), key=lambda trial: trial.option.error)
+
+
+def _linear_error(judge: Judge, option: Option) -> float:
+    """That of the option without what its units add; infinite where it is not to be chosen."""
+    if np.isinf(option.setting.shrinkage or 0.0) or not judge.problem.free("hidden", "shrinkage"):
+        return np.inf
+    return mean(option.trial.errors([option.setting._replace(shrinkage=np.inf)])[0])
 
 
 def _wider(judge: Judge, option: Option) -> list[Option]:

@@ -45,6 +45,15 @@ def comparable(candidate: Errors, best: Errors) -> bool:
     return mean(gap) <= standard_error(gap) or _square(candidate[both]) <= _square(best[both])
 
 
+def loses(candidate: Errors, best: Errors) -> bool:
+    """Whether the mean square of a candidate is larger than another's by more than a standard error.
+
+    Where little happens, a model that learns nothing is nearly right; only squares tell its worth.
+    """
+    gap = np.exp(2 * candidate) - np.exp(2 * best)
+    return mean(gap) > standard_error(gap)
+
+
 def _square(errors: np.ndarray) -> float:
     """The logarithm of the mean square."""
     return float(np.logaddexp.reduce(2 * errors)) if len(errors) else np.inf

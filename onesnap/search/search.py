@@ -24,6 +24,7 @@ from .problem import Problem
 from .rule import in_words
 from .simple import find_simple
 from .symmetry import find_symmetry
+from .visited import check_visited
 
 CHEAP = 0.1  # of what a fit may cost: as many windows are used even where fewer are plenty
 TOLD = ("symmetry", "context", "mean")  # still found then
@@ -123,7 +124,7 @@ def _explained(judge: Judge, passed: Passed, units: int) -> Plan:
     if problem.free("shrinkage"):
         reasons["shrinkage"] = "of least held-out error; a linear window where that is comparable"
     if problem.free("hidden") and np.isinf(plan.shrinkage or 0.0):
-        units, reasons["hidden"] = 0, "random units add nothing to a linear window"
+        units, reasons["hidden"] = 0, "random units add nothing that is steady to a linear window"
     plan = replace(plan, hidden=units, reasons={**plan.reasons, **reasons})
     if problem.free("rank") and plan.hidden:
         # Directions that vary by less than the noise tell nothing; of round-off, nothing is known.
@@ -165,6 +166,8 @@ def _settled(judge: Judge, plan: Plan, passed: Passed | None) -> Settled:
             "the best window is the largest tried: a step may reach farther; give a larger extent, a "
             "smaller step, or effort='thorough'"
         )
+    if passed is not None and passed.stability.steady:
+        words += check_visited(judge, passed.option)
     return Settled(plan, make_parts(plan, judge.problem), noises, warnings=tuple(words))
 
 

@@ -13,7 +13,7 @@ from ..network.inputs import Inputs
 from .build import Parts, make_parts
 from .held_out import Judge
 from .option import Option
-from .rule import in_words, simplest
+from .rule import in_words, loses
 from .symmetry import no_group
 
 POOR = 0.5  # of what a step changes: a model that errs by more has to be steady to be of use
@@ -29,7 +29,7 @@ class Simple(NamedTuple):
 
 
 def find_simple(judge: Judge, option: Option, steady: bool) -> Simple | None:
-    """A mean state, or persistence, where nothing else is better by more than a standard error."""
+    """Persistence, or the mean state, where nothing else is better by more than a standard error."""
     problem, plan = judge.problem, option.plan
     if not problem.free("hidden", "shrinkage"):
         return None
@@ -37,17 +37,15 @@ def find_simple(judge: Judge, option: Option, steady: bool) -> Simple | None:
     state = pairs.after.mean(axis=(0, *range(2, pairs.after.ndim)))
     state = 0.0 * state if plan.mean == "remove" else state
     units = np.zeros((option.trial.parts.layer.features.hidden, inputs.outputs))
-    members = {"mean": constant(inputs, state), "persistence": persistence(inputs)}
+    members = {"persistence": persistence(inputs), "mean": constant(inputs, state)}
     errors = {
         name: option.trial.judge(np.concatenate([readout, units]))
         for name, readout in members.items()
     }
-    chosen = simplest([*errors.values(), option.errors])
-    if not steady and np.exp(option.error) > POOR:
-        chosen = simplest(list(errors.values()))
-    if chosen == len(errors):
+    name = "mean" if loses(errors["persistence"], errors["mean"]) else "persistence"
+    poor = not steady and np.exp(option.error) > POOR
+    if loses(errors[name], option.errors) and not poor:
         return None
-    name = list(errors)[chosen]
     words = f"{in_words(errors[name])} of the change a step makes; {in_words(option.errors)} at best"
     plan = replace(
         plan, extent=(0,) * problem.dimension, hidden=0, shrinkage=np.inf, rank=None,

@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 from toys import smooth
 
 from onesnap.data.pairs import Pairs, make_pairs
-from onesnap.search.folds import FEW, make_folds, ordered, sequences, spread
+from onesnap.search.folds import FEW, make_folds, ordered, sequences, spread, trajectories
 from onesnap.search.policy import POLICY
 
 
@@ -31,7 +31,7 @@ def runs(lengths, seed=0) -> Pairs:
     """Pairs of some trajectories, in a random order."""
     before, after = [], []
     for number, length in enumerate(lengths):
-        states = (1 + number) * smooth(number, (length + 1, 1, 16))
+        states = (1 + number) * smooth(number, (length + 1, 1, 64))
         before += list(states[:-1])
         after += list(states[1:])
     order = np.random.default_rng(seed).permutation(len(before))
@@ -63,9 +63,24 @@ def test_states_in_a_circle_are_one_sequence():
 
 @pytest.mark.parametrize("count", [FEW, 7, 8, 30])
 def test_sequences_are_held_out_where_there_are_enough(count):
-    parts = make_folds(runs([2] * count))
+    parts = make_folds(ordered(runs([2] * count)))
     assert parts.count == min(count, POLICY.folds)
     assert set(np.bincount(parts.pairs) % 2) == {0}  # both pairs of a run in one fold
+
+
+@pytest.mark.parametrize("space", [(96,), (24, 32)])
+def test_states_that_drift_slowly_apart_are_one_trajectory(space):
+    """Pairs far apart in time, none of which follows another."""
+    ends = smooth(0, (2, 1, *space))
+    angles = np.linspace(0, np.pi / 2, 8).reshape(-1, 1, *(1,) * len(space))
+    before = np.cos(angles) * ends[0] + np.sin(angles) * ends[1]
+    drifting = make_pairs(before, 1.01 * before)
+    assert set(trajectories(drifting)) == {0}  # though the first and the last are not alike
+    assert make_folds(drifting).pairs is None
+    apart = smooth(1, (8, 1, *space))
+    assert sorted(trajectories(make_pairs(apart, 1.01 * apart))) == list(range(8))
+    units = make_pairs(-1e-6 * before, -1.01e-6 * before)
+    np.testing.assert_array_equal(trajectories(units), trajectories(drifting))
 
 
 def test_space_is_cut_along_the_longest_axis_on_which_place_does_not_matter():

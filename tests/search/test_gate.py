@@ -11,7 +11,7 @@ from onesnap.search.folds import make_folds
 from onesnap.search.gate import pass_gate
 from onesnap.search.given import first_plan
 from onesnap.search.held_out import Judge, Trial
-from onesnap.search.option import weigh
+from onesnap.search.option import Option, weigh
 from onesnap.search.policy import POLICY
 from onesnap.search.stability import UNTRIED, Stability
 
@@ -86,17 +86,40 @@ def test_the_steady_option_of_least_error_wins(monkeypatch):
     assert pass_gate(judge, options).option is ranked[1]
 
 
-def test_where_none_is_steady_the_least_error_of_those_that_last_is_taken(monkeypatch):
+@pytest.mark.parametrize(("dearer", "chosen"), [(0.0, 1e-2), (0.2, 1e-9)])
+def test_where_none_is_steady_a_longer_life_is_not_bought_with_all_accuracy(
+    monkeypatch, dearer, chosen
+):
+    """Only the largest noise lasts, and each of the nine before it costs so much error."""
     judge, options = contenders(2)
-    lasting = {noise: 60 if noise >= 1e-6 else 5 for noise in POLICY.noises}
 
     def decide(judge, option):
-        return Stability(lasting[option.setting.noise], 100, 2)
+        return Stability(60 if option.setting.noise == 1e-2 else 2, 100, 2)
+
+    def with_noise(option, noise):
+        return Option(option.trial, option.setting._replace(noise=noise), option.errors + dearer)
+
+    monkeypatch.setattr(gate, "_try", decide)
+    monkeypatch.setattr(Option, "with_noise", with_noise)
+    passed = pass_gate(judge, options)
+    assert not passed.stability.steady
+    assert passed.option.setting.noise == chosen
+
+
+def test_a_linear_window_joins_when_units_are_steady_with_a_larger_error_only(monkeypatch):
+    judge, options = contenders(2, hidden="auto", shrinkage="auto")
+    linear = options[0].trial.errors([options[0].setting._replace(shrinkage=np.inf)])[0].mean()
+    assert options[0].error < linear
+
+    def decide(judge, option):
+        plain, late = np.isinf(option.setting.shrinkage), option.setting.noise > 1e-3
+        return Stability(100 if plain or late else 10, 100, 2)
 
     monkeypatch.setattr(gate, "_try", decide)
     passed = pass_gate(judge, options)
-    assert not passed.stability.steady
-    assert passed.stability.lasted == 60
+    assert passed.stability.steady
+    assert np.isinf(passed.option.plan.shrinkage)
+    assert passed.option.error < options[0].with_noise(3e-3).error
 
 
 def test_a_noise_that_is_given_is_not_tried():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from onesnap.search.rule import comparable, in_words, mean, parts, simplest, standard_error
+from onesnap.search.rule import comparable, in_words, loses, mean, parts, simplest, standard_error
 
 FOLDS = np.linspace(0, 1, 8)[:, None] * np.ones((1, 4))
 
@@ -46,6 +46,15 @@ def test_what_is_better_only_where_little_happens_is_no_better():
     better_everywhere = simple - 2.0
     assert simplest([simple, worse_at_first]) == 0
     assert simplest([simple, better_everywhere]) == 1
+
+
+def test_where_nothing_happens_learning_nothing_is_no_better():
+    """Persistence errs little in most parts of the grid; what counts is where it errs much."""
+    persistence = np.log([1.0, 1.1, 0.9, 1e-3, 1e-3])[:, None] * np.ones((1, 4))
+    learned = np.log([0.1, 0.1, 0.1, 1e-2, 1e-2])[:, None] * np.ones((1, 4))
+    assert loses(persistence, learned)
+    assert not loses(learned, persistence)
+    assert not loses(learned, learned)
 
 
 def test_words_give_an_error_with_its_spread():
