@@ -36,7 +36,6 @@ from .search.stability import UNTRIED, Stability, try_stability
 
 CHECKPOINT_SECONDS = 30.0
 CALIBRATION_PAIRS = 20  # kept to calibrate members on, and to start trial forecasts from
-LONGER = 2.0  # times as long has a trial to last to be worth more noise, where none is steady
 
 Progress = Callable[[int, int], object] | None
 
@@ -153,7 +152,8 @@ def learn(fit: Fit, pairs: Pairs, progress: Progress = None) -> Fit:
     training = _training(fit)
     sampler, layer, totals = training.parts.sampler, training.parts.layer, training.totals
     count, before = sampler.count(pairs), totals[0].rows
-    for rows in sampler.rows(pairs):
+    # In an order of their own: sums of numbers in another order differ by round-off.
+    for rows in sampler.rows(ordered(pairs)):
         totals = layer.absorb(totals, [rows])
         if progress is not None:
             progress(totals[0].rows - before, count)
@@ -231,7 +231,7 @@ def solve(fit: Fit) -> Fit:
         stability = UNTRIED
         if auto:
             stability = try_stability(candidate, training.sample, fit.plan.symmetry, given["dtype"])
-        if stepper is None or stability.steady or stability.lasted > LONGER * best.lasted:
+        if stepper is None or stability.steady:
             best, stepper, chosen, parts = stability, candidate, noise, tried
         if best.steady or not auto:
             break

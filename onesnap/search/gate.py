@@ -18,7 +18,7 @@ import numpy as np
 from .extents import rank_extents, wider
 from .held_out import Judge
 from .option import Option, weigh
-from .rule import mean
+from .rule import comparable, mean
 from .stability import UNTRIED, Stability, try_stability
 
 DEAR = 2.0  # times the least error of all: a stability for which wider windows are worth a trial
@@ -67,6 +67,7 @@ def pass_gate(judge: Judge, contenders: Sequence[Option]) -> Passed:
                 error, option = further.error, further
         if error >= bound:
             break
+        option = _calmer(judge, option)
         trials.append(Passed(option, _try(judge, option)))
         if trials[-1].stability.steady:
             return trials[-1]
@@ -79,6 +80,17 @@ def pass_gate(judge: Judge, contenders: Sequence[Option]) -> Passed:
             heappush(waiting, (further.error, next(turns), further))
     most = COMPARABLY * max(trial.useful for trial in trials)
     return min((t for t in trials if t.useful >= most), key=lambda trial: trial.option.error)
+
+
+def _calmer(judge: Judge, option: Option) -> Option:
+    """The same with the most noise that costs no more than a standard error: the simplest of them."""
+    calm = option
+    for noise in larger_noises(judge, option.setting.noise):
+        other = option.with_noise(noise)
+        if not comparable(other.errors, option.errors):
+            break
+        calm = other
+    return calm
 
 
 def _linear_error(judge: Judge, option: Option) -> float:

@@ -156,8 +156,10 @@ def _settled(judge: Judge, plan: Plan, passed: Passed | None) -> Settled:
     if judge.problem.free("noise") and plan.noise_form == "sampled":
         plan = replace(plan, reasons={**plan.reasons, "noise": "the paper's"})
     elif judge.problem.free("noise"):
-        sizes += larger_noises(judge, plan.noise)
-        first = {"noise": "the least of those with which trial forecasts of the fit are steady"}
+        # Where the gate found none steady, it weighed what a longer life costs.
+        if passed is None or passed.stability.steady:
+            sizes += larger_noises(judge, plan.noise)
+        first = {"noise": "of little cost, and trial forecasts of the fit are steady"}
         plan = replace(plan, reasons=first | dict(plan.reasons))
     noises = tuple(Noise(plan.noise_form, size) for size in sizes)
     words = check_window(judge, plan)

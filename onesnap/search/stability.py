@@ -22,7 +22,9 @@ from .folds import spread
 from .policy import POLICY, Policy
 
 EVERY = 10  # steps from one look at a trial forecast to the next
-FEWEST, MOST = 200, 1000  # steps of a trial forecast
+FEWEST, MOST = 200, 1000  # steps of a long trial forecast
+SHORT, MANY = 50, 32  # steps of a short one, and states at most that such start from
+SHARE = 0.25  # of the work of the long ones, that the short ones may cost
 RISING = 1.2  # times the least roughness so far: a field that gets rougher
 FAR = 1.0  # ranges outside the training range, from which on nothing excuses it
 AFTER = 30  # steps for which a forecast that left the range smoothly has to last
@@ -45,7 +47,7 @@ class Stability:
         """Why the noise is what it is, in words for a summary."""
         forecasts = f"{self.starts} trial forecasts of {self.asked} steps"
         if self.steady:
-            return f"the least with which {forecasts} stay in range"
+            return f"{forecasts} stay in range with it"
         return f"with none did {forecasts} stay in range; with this one {self.lasted} steps"
 
 
@@ -62,25 +64,29 @@ def try_stability(
     whole = pairs.missing is None or not pairs.missing.any()
     numbers = np.arange(len(pairs)) if whole else np.flatnonzero(_complete(pairs))
     numbers = numbers if len(numbers) else np.arange(len(pairs))
-    steps = policy.trial_work / _step_work(stepper, mirrored(stepper, pairs.after[0], group))
-    numbers = numbers[spread(len(numbers), int(np.clip(steps / FEWEST, 2, policy.starts)))]
-    steps = int(np.clip(steps / len(numbers), FEWEST, MOST)) // EVERY * EVERY
+    affordable = policy.trial_work / _step_work(stepper, mirrored(stepper, pairs.after[0], group))
     # Without the net of a margin: what would fall into it is not steady.
     scaling = replace(stepper.scaling, margin=None)
     stepper = replace(stepper, inputs=replace(stepper.inputs, scaling=scaling))
     width = (scaling.high - scaling.low).reshape(-1, *(1,) * len(pairs.space))
-    lasted = []
-    for number in numbers:
-        # One after the other: the first that fails ends the trial.
+
+    def lasts(number: int, steps: int) -> int:
         inputs = stepper.inputs.bind(pairs.parameters[number], pairs.fields[number])
         bound = replace(stepper, inputs=inputs)
         start = mirrored(stepper, pairs.after[number], group)
         kick = np.random.default_rng(0).normal(0.0, policy.kick, start.shape) * width
         (trial,) = forecast(bound, (start + kick)[None], steps, every=EVERY, dtype=dtype)
-        lasted.append(_lasted(trial, start, steps, policy, stepper.amplitudes is None))
-        if lasted[-1] < steps:
-            break
-    return Stability(min(lasted), steps, len(numbers))
+        return _lasted(trial, start, steps, policy, stepper.amplitudes is None)
+
+    # Short ones from many states first, for what blows up does so soon; then long ones from a few.
+    many = numbers[spread(len(numbers), int(np.clip(SHARE * affordable / SHORT, 2, MANY)))]
+    few = numbers[spread(len(numbers), int(np.clip(affordable / FEWEST, 2, policy.starts)))]
+    steps = int(np.clip(affordable / len(few), FEWEST, MOST)) // EVERY * EVERY
+    for starts, asked in ((many, SHORT), (few, steps)):
+        for number in starts:
+            if (lasted := lasts(number, asked)) < asked:
+                return Stability(lasted, steps, len(few))
+    return Stability(steps, steps, len(few))
 
 
 def _step_work(stepper: Stepper, state: np.ndarray) -> float:

@@ -26,8 +26,12 @@ def contenders(*extents, **settings):
 
 
 def steady_from(monkeypatch, least: dict[int, float]) -> list:
-    """Forecasts that are steady from a noise on, by the extent; the trials that were made."""
+    """Forecasts that are steady from a noise on, by the extent; the trials that were made.
+
+    Noise that costs little is not added beforehand.
+    """
     seen = []
+    monkeypatch.setattr(gate, "_calmer", lambda judge, option: option)
 
     def decide(judge, option):
         extent, noise = option.plan.extent[0], option.setting.noise
@@ -120,6 +124,24 @@ def test_a_linear_window_joins_when_units_are_steady_with_a_larger_error_only(mo
     assert passed.stability.steady
     assert np.isinf(passed.option.plan.shrinkage)
     assert passed.option.error < options[0].with_noise(3e-3).error
+
+
+def test_noise_that_costs_less_than_a_standard_error_is_added_beforehand(monkeypatch):
+    judge, options = contenders(2)
+    tried = []
+
+    def decide(judge, option):
+        tried.append(option.setting.noise)
+        return Stability(100, 100, 2)
+
+    def with_noise(option, noise):
+        errors = option.errors + (0.1 if noise > 1e-5 else 0.0)
+        return Option(option.trial, option.setting._replace(noise=noise), errors)
+
+    monkeypatch.setattr(gate, "_try", decide)
+    monkeypatch.setattr(Option, "with_noise", with_noise)
+    assert pass_gate(judge, options).option.setting.noise == 1e-5
+    assert tried == [1e-5]
 
 
 def test_a_noise_that_is_given_is_not_tried():
