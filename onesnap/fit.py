@@ -35,6 +35,7 @@ from .search.search import Noise, Settled, settle
 from .search.stability import UNTRIED, Stability, try_stability
 
 CHECKPOINT_SECONDS = 30.0
+LONGER = 2.0  # times as long has a trial to last to be worth more noise, where none is steady
 CALIBRATION_PAIRS = 20  # kept to calibrate members on, and to start trial forecasts from
 
 Progress = Callable[[int, int], object] | None
@@ -231,7 +232,7 @@ def solve(fit: Fit) -> Fit:
         stability = UNTRIED
         if auto:
             stability = try_stability(candidate, training.sample, fit.plan.symmetry, given["dtype"])
-        if stepper is None or stability.steady:
+        if stepper is None or stability.steady or stability.lasted > LONGER * best.lasted:
             best, stepper, chosen, parts = stability, candidate, noise, tried
         if best.steady or not auto:
             break

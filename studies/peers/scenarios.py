@@ -114,9 +114,9 @@ SCENARIOS: Mapping[str, Scenario] = MappingProxyType(
 )
 
 
-def gmean(nrmse: list[float | None]) -> float:
-    """The score; what diverged within its steps has an infinite one."""
+def gmean(nrmse: list[float | None]) -> float | None:
+    """The score; None for what diverged within its steps."""
     if any(error is None for error in nrmse[:STEPS]):
-        return np.inf
+        return None
     errors = np.asarray(nrmse[:STEPS], float)
     return float(np.exp(np.mean(np.log(np.maximum(errors, 1e-12)))))
