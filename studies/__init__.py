@@ -5,6 +5,7 @@
                 `onesnap bench` runs it
     accuracy    valid times, climates and bands of forecasts; damaged files, killed processes, more
                 data than memory; each a program of its own, `python -m studies.accuracy.NAME`
+    peers       beside others on public benchmarks, with their data and their score
 
 A study uses `onesnap` as its users do, and looks inside where it measures what is inside. Goals
 stand here, never in `onesnap`. To install it from the repository: `pip install --editable studies`.

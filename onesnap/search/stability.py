@@ -76,9 +76,10 @@ def try_stability(
         start = mirrored(stepper, pairs.after[number], group)
         kick = np.random.default_rng(0).normal(0.0, policy.kick, start.shape) * width
         (trial,) = forecast(bound, (start + kick)[None], steps, every=EVERY, dtype=dtype)
-        return _lasted(trial, start, steps, policy, stepper.amplitudes is None)
+        return _lasted(trial, start, known, steps, policy, stepper.amplitudes is None)
 
     # Short ones from many states first, for what blows up does so soon; then long ones from a few.
+    known = pairs.after[numbers[spread(len(numbers), MANY)]]
     many = numbers[spread(len(numbers), int(np.clip(SHARE * affordable / SHORT, 2, MANY)))]
     few = numbers[spread(len(numbers), int(np.clip(affordable / FEWEST, 2, policy.starts)))]
     steps = int(np.clip(affordable / len(few), FEWEST, MOST)) // EVERY * EVERY
@@ -101,16 +102,20 @@ def _complete(pairs: Pairs) -> Bool[np.ndarray, " pairs"]:
     return np.logical_not(missing.reshape(len(pairs), -1).any(axis=1))
 
 
-def _lasted(trial: Forecast, start: np.ndarray, steps: int, policy: Policy, free: bool) -> int:
+def _lasted(
+    trial: Forecast, start: np.ndarray, known: np.ndarray, steps: int, policy: Policy, free: bool
+) -> int:
     """The step at which a trial forecast went wrong, or all of them.
 
-    Where waves are limited, the model is not `free` to get rough.
+    Fronts may steepen to what is `known` from the data. Where waves are limited, the model is not
+    `free` to get rough.
     """
     # What fades away is not rough, however little of it there is.
     least = np.maximum(np.var(start, axis=tuple(range(1, start.ndim))), 1e-300)
     before, rough = roughness(start[None], least), roughness(trial.states, least)
     calm = np.maximum(np.minimum.accumulate(rough), before)
-    rising, ragged = (rough > RISING * calm)[1:], (rough > policy.ragged * rough[0])[1:]
+    roughest = max(rough[0], roughness(known, least).max())
+    rising, ragged = (rough > RISING * calm)[1:], (rough > policy.ragged * roughest)[1:]
     spoiled = free & (rising & (trial.excess > policy.left_range) | ragged)
     wandered = np.flatnonzero(spoiled | (trial.excess > FAR))
     ends = EVERY * int(wandered[0] + 1) if len(wandered) else trial.diverged_at

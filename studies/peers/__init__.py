@@ -4,9 +4,8 @@
     guest           another Python with packages of its own, in a process that is asked
     apebench_guest  what that process does: data, scores, networks; runs there, not here
     contest         ours on a scenario, from 1, 20, 200 and all pairs
-    networks        APEBench's networks, trained on the same data
-    page            the tables and the plot of docs/peers.md
-    command         `onesnap peers`
+
+    python -m studies.peers.contest diff_burgers diff_kdv --pairs 1 20 --layers 3
 
 Raw results are kept in `results/`, a JSON file a scenario. What is there is not run again.
 """

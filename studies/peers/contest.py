@@ -1,7 +1,13 @@
-"""Ours on a scenario of APEBench: learned from some of its pairs, judged by its own score."""
+"""Ours on a scenario of APEBench: learned from some of its pairs, judged by its own score.
+
+    python -m studies.peers.contest [SCENARIO ...] [--pairs 1 20 200 0] [--layers 5]
+
+The first run installs APEBench in a Python of its own, and makes its data.
+"""
 
 from __future__ import annotations
 
+import argparse
 import time
 import warnings
 from collections.abc import Iterator, Sequence
@@ -13,22 +19,15 @@ import numpy as np
 import onesnap as snap
 
 from ..accuracy.judging import learn
+from ..accuracy.output import console
 from ..accuracy.store import Store
-from .guest import Guest, home
-from .scenarios import Scenario, gmean
+from .guest import Guest, apebench, home
+from .scenarios import SCENARIOS, Scenario, gmean
 
 RESULTS = Path(__file__).parent / "results"
+COUNTS = (1, 20, 200, 0)  # of pairs; 0 for all
 TURN = (np.sqrt(5) - 1) / 2  # of a trajectory: no two pairs of a few are at the same time
 CURVE = (1, 2, 5, 10, 20, 50, 100, 200)  # steps whose errors are kept
-
-
-def counts(scenario: Scenario) -> tuple[int, ...]:
-    """Numbers of pairs to learn from; 0 for all."""
-    return (1, 20, 200, 0) if scenario.dimension == 1 else (1, 20, 200)
-
-
-def layers(scenario: Scenario) -> int:
-    return 5 if scenario.dimension == 1 else 3
 
 
 def load(guest: Guest, scenario: Scenario) -> tuple[np.ndarray, Path]:
@@ -99,12 +98,34 @@ def judge(guest: Guest, scenario: Scenario, states: np.ndarray) -> dict:
 def run(
     guest: Guest, scenario: Scenario, pairs: Sequence[int], seeds: int, folder: Path = RESULTS
 ) -> Iterator[tuple[str, dict]]:
-    """Every case of a scenario, the quick ones first; those in its file are not run again."""
+    """Every case of a scenario; those in its file are not run again."""
+    folder.mkdir(parents=True, exist_ok=True)
     store = Store(folder / f"{scenario.name}.json")
-    for count in (count for count in (1, 20, 200, 0) if count in pairs):
+    for count in pairs:
         for seed in range(seeds):
             key = f"onesnap, {count or 'all'} pairs, layer {seed}"
             settings = {"seed": seed}
             yield key, store.row(key, lambda s=settings, n=count: measure(guest, scenario, s, n))
         linear = f"linear window, {count or 'all'} pairs"
         yield linear, store.row(linear, lambda n=count: measure(guest, scenario, {"hidden": 0}, n))
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m studies.peers.contest")
+    parser.add_argument("names", nargs="*", metavar="SCENARIO", help=", ".join(SCENARIOS))
+    parser.add_argument("--pairs", type=int, nargs="+", default=COUNTS, help="0 for all")
+    parser.add_argument("--layers", type=int, default=5, help="random layers of each case")
+    parser.add_argument("--out", type=Path, default=RESULTS, help="folder for results")
+    given = parser.parse_args(arguments)
+    if unknown := set(given.names) - set(SCENARIOS):
+        parser.error(f"unknown: {', '.join(sorted(unknown))}; known: {', '.join(SCENARIOS)}")
+    guest = apebench()
+    for name in given.names or SCENARIOS:
+        for key, row in run(guest, SCENARIOS[name], given.pairs, given.layers, given.out):
+            score = "diverged" if row["score"] is None else f"{row['score']:.3g}"
+            console.print(f"{name}, {key}: {score}, {row['seconds']:.0f} s, warned {row['warnings']}")
+    guest.close()
+
+
+if __name__ == "__main__":
+    main()

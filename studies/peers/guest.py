@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 import venv
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -74,14 +73,9 @@ class Guest:
 
     def close(self) -> None:
         if self.process is not None:
-            self.process.stdin.close()  # type: ignore[union-attr]
-            self.process.wait()
+            self.process.communicate()  # closes what it reads, on which it ends
             self.process = None
 
 
 def apebench() -> Guest:
     return Guest("apebench_guest.py", APEBENCH)
-
-
-if __name__ == "__main__":
-    sys.exit(f"{environment('apebench_guest', APEBENCH)}")
