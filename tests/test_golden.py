@@ -91,13 +91,15 @@ CASES = {
     "space, symmetric": lambda: between(
         STATES["ks_3d"], **PLANE | {"symmetry": full(3), "extent": 1, "hidden": 192}
     ),
-    # Nothing given.
+    # Nothing given, or the units alone.
     "line, by itself": lambda: between(STATES["ks_1d"][:2], effort="quick"),
     "line with a forcing, by itself": lambda: between(
         STATES["ks_1d_inhomogeneous"][:4], effort="quick"
     ),
-    "plane, by itself": lambda: between(STATES["ks_2d"], effort="quick"),
-    "plane with two fields, by itself": lambda: between(STATES["gray_scott_2d"], effort="quick"),
+    "plane, by itself": lambda: between(STATES["ks_2d"], hidden=240, effort="quick"),
+    "plane with two fields, by itself": lambda: between(
+        STATES["gray_scott_2d"], hidden=240, effort="quick"
+    ),
     "plane with a flow, by itself": lambda: between(STATES["kolmogorov_2d"], effort="quick"),
 }
 

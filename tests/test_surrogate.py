@@ -233,7 +233,7 @@ def test_position_is_context():
     untold = snap.Surrogate(**settings).fit(before, after)
     assert told.score(before, after) > 0.99
     assert untold.score(before, after) < 0.5
-    found = snap.Surrogate(extent=0, stride=1, effort="quick").fit(before, after)
+    found = snap.Surrogate(extent=0, stride=1, hidden=40, effort="quick").fit(before, after)
     assert found.plan_.context[0] > 0
     assert len(found.plan_.symmetry) == 1
 

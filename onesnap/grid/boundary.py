@@ -21,18 +21,13 @@ def both_sides(boundary: Any, dimension: int) -> tuple[tuple[Any, Any], ...]:
     is the value held at the edge: the field goes on as its own mirror image about that value, so
     that it has it there. An axis may have a pair, one for each end.
     """
-
-    def fine(kind: Any) -> bool:
-        number = isinstance(kind, int | float | np.number) and not isinstance(kind, bool)
-        return bool(np.isfinite(kind)) if number else isinstance(kind, str) and kind in BOUNDARIES
-
-    axes = (boundary,) * dimension if fine(boundary) else boundary
+    axes = (boundary,) * dimension if _fine(boundary) else boundary
     if isinstance(axes, tuple | list) and len(axes) == dimension:
         sides = tuple(
             tuple(axis) if isinstance(axis, tuple | list) else (axis, axis) for axis in axes
         )
         if all(
-            len(pair) == 2 and fine(pair[0]) and fine(pair[1])
+            len(pair) == 2 and _fine(pair[0]) and _fine(pair[1])
             and ("periodic" in pair) == (pair[0] == pair[1] == "periodic")
             for pair in sides
         ):  # fmt: skip
@@ -41,6 +36,11 @@ def both_sides(boundary: Any, dimension: int) -> tuple[tuple[Any, Any], ...]:
         f"boundary: expected {', '.join(BOUNDARIES)} or a number, or one for each of {dimension} "
         f"axes, or a pair for the two ends of an axis, got {boundary!r}"
     )
+
+
+def _fine(kind: Any) -> bool:
+    number = isinstance(kind, int | float | np.number) and not isinstance(kind, bool)
+    return bool(np.isfinite(kind)) if number else isinstance(kind, str) and kind in BOUNDARIES
 
 
 def pad(
@@ -68,23 +68,23 @@ def pad(
 def _beyond(numpy: Any, state: Any, axis: int, kind: Any, width: int, high: bool, level: Any) -> Any:
     """`width` cells of what lies beyond one end of an axis."""
     points = state.shape[axis]
-
-    def part(near: bool, count: int):
-        """The cells next to this end, or those at the other one."""
-        first = points - count if near == high else 0
-        return state[(slice(None),) * axis + (slice(first, first + count),)]
-
     if kind == "periodic":
         if width > points:  # as surroundings may reach on a small grid: more than one turn
             cells = np.arange(width) if high else np.arange(points - width, points)
             return numpy.take(state, cells % points, axis)
-        return part(False, width)
+        return _end(state, axis, not high, width)
     if kind == "wall":
-        return numpy.flip(part(True, width), axis)
+        return numpy.flip(_end(state, axis, high, width), axis)
     if kind == "open":
-        return numpy.repeat(part(True, 1), width, axis)
+        return numpy.repeat(_end(state, axis, high, 1), width, axis)
     value = numpy.asarray(kind if level is None else level(float(kind)), state.dtype)
-    return 2 * value - numpy.flip(part(True, width), axis)
+    return 2 * value - numpy.flip(_end(state, axis, high, width), axis)
+
+
+def _end(state: Any, axis: int, high: bool, count: int) -> Any:
+    """So many cells at the low or the high end of an axis."""
+    first = state.shape[axis] - count if high else 0
+    return state[(slice(None),) * axis + (slice(first, first + count),)]
 
 
 def unheld(boundary: Any) -> Any:

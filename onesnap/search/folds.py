@@ -112,6 +112,8 @@ def trajectories(pairs: Pairs) -> Int[np.ndarray, " pairs"]:
     step = int(np.ceil((np.prod(pairs.space) / CELLS) ** (1 / len(axes))))
     states = states[(..., *[slice(None, None, step)] * len(axes))]
     states = states - states.mean(axis=axes, keepdims=True)
+    # Squares of what is far from 1 would not be finite.
+    states = states / np.maximum(np.abs(states).max(axis=axes, keepdims=True), np.finfo(float).tiny)
     size = np.sqrt(states.shape[1] * np.sum(states**2, axis=axes, keepdims=True))
     states = states / np.maximum(size, np.finfo(float).tiny)
     moved = np.roll(states, [n // 2 for n in states.shape[2:]], axes)
