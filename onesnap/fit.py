@@ -35,8 +35,8 @@ from .search.search import Noise, Settled, settle
 from .search.stability import UNTRIED, Stability, try_stability
 
 CHECKPOINT_SECONDS = 30.0
-LONGER = 2.0  # times as long has a trial to last to be worth more noise, where none is steady
 CALIBRATION_PAIRS = 20  # kept to calibrate members on, and to start trial forecasts from
+LONGER = 2.0  # times as long has a trial to last to be worth more noise, where none is steady
 
 Progress = Callable[[int, int], object] | None
 

@@ -29,6 +29,8 @@ RISING = 1.2  # times the least roughness so far: a field that gets rougher
 FAR = 1.0  # ranges outside the training range, from which on nothing excuses it
 AFTER = 30  # steps for which a forecast that left the range smoothly has to last
 
+Spread = tuple[np.ndarray, np.ndarray]  # bends and variances, (state, channel) each
+
 
 @dataclass(frozen=True)
 class Stability:
@@ -79,7 +81,7 @@ def try_stability(
         return _lasted(trial, start, known, steps, policy, stepper.amplitudes is None)
 
     # Short ones from many states first, for what blows up does so soon; then long ones from a few.
-    known = pairs.after[numbers[spread(len(numbers), MANY)]]
+    known = bends_and_variances(pairs.after[numbers[spread(len(numbers), MANY)]])
     many = numbers[spread(len(numbers), int(np.clip(SHARE * affordable / SHORT, 2, MANY)))]
     few = numbers[spread(len(numbers), int(np.clip(affordable / FEWEST, 2, policy.starts)))]
     steps = int(np.clip(affordable / len(few), FEWEST, MOST)) // EVERY * EVERY
@@ -103,7 +105,7 @@ def _complete(pairs: Pairs) -> Bool[np.ndarray, " pairs"]:
 
 
 def _lasted(
-    trial: Forecast, start: np.ndarray, known: np.ndarray, steps: int, policy: Policy, free: bool
+    trial: Forecast, start: np.ndarray, known: Spread, steps: int, policy: Policy, free: bool
 ) -> int:
     """The step at which a trial forecast went wrong, or all of them.
 
@@ -114,7 +116,7 @@ def _lasted(
     least = np.maximum(np.var(start, axis=tuple(range(1, start.ndim))), 1e-300)
     before, rough = roughness(start[None], least), roughness(trial.states, least)
     calm = np.maximum(np.minimum.accumulate(rough), before)
-    roughest = max(rough[0], roughness(known, least).max())
+    roughest = max(rough[0], np.max(known[0] / np.maximum(known[1], least)))
     rising, ragged = (rough > RISING * calm)[1:], (rough > policy.ragged * roughest)[1:]
     spoiled = free & (rising & (trial.excess > policy.left_range) | ragged)
     wandered = np.flatnonzero(spoiled | (trial.excess > FAR))
@@ -131,9 +133,15 @@ def roughness(states: np.ndarray, least=1e-300) -> Float[np.ndarray, " times"]:
 
     A variance below `least`, one number or one a channel, counts as that.
     """
+    bends, variances = bends_and_variances(states)
+    return np.max(bends / np.maximum(variances, least), axis=1)
+
+
+def bends_and_variances(states: np.ndarray) -> Spread:
+    """The mean square of second differences, and the variance, of each state and channel."""
     space = tuple(range(2, states.ndim))
     bends = sum(np.mean(np.diff(states, 2, axis) ** 2, axis=space) for axis in space)
-    return np.max(bends / np.maximum(np.var(states, axis=space), least), axis=1)
+    return np.asarray(bends), np.var(states, axis=space)
 
 
 def mirrored(stepper: Stepper, state: np.ndarray, group: Group) -> np.ndarray:

@@ -121,6 +121,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         parser.error(f"unknown: {', '.join(sorted(unknown))}; known: {', '.join(SCENARIOS)}")
     guest = apebench()
     for name in given.names or SCENARIOS:
+        if published := SCENARIOS[name].published:
+            best = min(published, key=lambda network: published[network])
+            console.print(f"{name}, best published network, {best}: {published[best]}")
         for key, row in run(guest, SCENARIOS[name], given.pairs, given.layers, given.out):
             score = "diverged" if row["score"] is None else f"{row['score']:.3g}"
             console.print(f"{name}, {key}: {score}, {row['seconds']:.0f} s, warned {row['warnings']}")
