@@ -20,7 +20,7 @@ import numpy as np
 import scipy.linalg
 import scipy.special
 
-from ..model.rollout import MARGIN, Forecast, excess, finish, in_chunks
+from ..model.rollout import Forecast, bounded, excess, finish, in_chunks
 from ..model.stepper import Stepper, with_readout
 from ..network import lstsq
 from ..network.layer import Layer, Totals
@@ -120,7 +120,7 @@ def _trajectory(stepper: Stepper, readouts, states, kept: int, every: int):
 
     def advance(weights, state):
         following = with_readout(stepper, weights)(state)
-        fine = excess(stepper, following) <= MARGIN
+        fine = bounded(stepper, following)
         return jnp.where(fine, following, state), fine
 
     def step(carry, _):

@@ -10,13 +10,14 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from ..grid.windows import AnyArray
 from .stepper import Stepper
 
-# A state counts as diverged once it is this many ranges of the training data away from them.
-MARGIN = 4.0
+# A state counts as diverged once it is this many ranges of the training data away from them. Those of
+# a linear equation may be of any size, and drift.
+MARGIN, STRAIGHT_MARGIN = 4.0, 1e3
 REMEMBER = ("steps", "kept", "everything")
 VALID_RSE = 25.0  # percent of RSE up to which a forecast counts as valid
 
@@ -79,6 +80,11 @@ def excess(stepper: Stepper, state: Float[AnyArray, "C ..."]) -> Float[AnyArray,
     return jnp.max(jnp.where(jnp.isfinite(outside), outside, jnp.inf))
 
 
+def bounded(stepper: Stepper, state: Float[AnyArray, "C ..."]) -> Bool[AnyArray, ""]:
+    """Whether a state is so near the training range that it does not count as diverged."""
+    return excess(stepper, state) <= (STRAIGHT_MARGIN if stepper.network.straight else MARGIN)
+
+
 def trajectory(
     stepper: Stepper,
     state: Float[AnyArray, "C ..."],
@@ -108,7 +114,7 @@ def trajectory(
 
     def advance(state, fine, good):
         following = once(state)
-        fine &= status(following) <= MARGIN
+        fine &= jax.lax.stop_gradient(bounded(stepper, following))
         return jnp.where(fine, following, state), fine, good + fine.astype(good.dtype)
 
     def step(carry, _):

@@ -16,25 +16,34 @@ from typing import NamedTuple
 import numpy as np
 
 from .extents import rank_extents, wider
-from .held_out import Judge
+from .given import first_plan
+from .held_out import Judge, Setting, Trial
 from .option import Option, weigh
-from .rule import comparable, mean
+from .policy import POLICY
+from .rule import Errors, comparable
 from .stability import UNTRIED, Stability, try_stability
+from .visited import disagreement
 
 DEAR = 2.0  # times the least error of all: a stability for which wider windows are worth a trial
+HASTE = 0.25  # power of the part of a trial that was lasted, by which the error may change at once
 COMPARABLY = 0.5  # of the most useful steps, for which others are of comparable use
 
 
 class Passed(NamedTuple):
-    """An option, and how its trial forecasts went."""
+    """An option, how its trial forecasts went, and its error where they lead."""
 
     option: Option
     stability: Stability
+    error: float  # the logarithm; that of held-out windows, or of visited states if it is larger
 
     @property
     def useful(self) -> float:
-        """Steps of a forecast until it ends, or errs by as much as a step changes."""
-        return min(self.stability.lasted, np.exp(-self.option.error))
+        """Steps of a forecast until it ends, or errs by as much as a step changes.
+
+        Trials end when a kick has grown as large as the range. Errors grow as fast, from their size.
+        """
+        growing = self.stability.lasted * self.error / np.log(POLICY.kick)
+        return min(growing, np.exp(-self.error))
 
 
 def larger_noises(judge: Judge, noise: float) -> list[float]:
@@ -42,62 +51,116 @@ def larger_noises(judge: Judge, noise: float) -> list[float]:
 
 
 def pass_gate(judge: Judge, contenders: Sequence[Option]) -> Passed:
-    """The steady option of least error; of none that is steady, one of comparable use.
+    """The steady option of least error, if it knows the states it visits better than a linear window.
 
-    Options are tried in the order of their errors. One that is not steady is tried again with more
-    noise when its turn comes, so that the first that is steady is the one sought. A linear window
-    joins them when its turn comes: units that are only steady with a larger error are of no use.
+    Held-out windows are like those learned from. Of other states, a few pairs may tell so little that
+    what random units add is guessed.
     """
     first = min(contenders, key=lambda option: option.error)
     if not judge.problem.free("noise") or first.plan.noise_form == "sampled":
-        return Passed(first, UNTRIED)
+        return Passed(first, UNTRIED, first.error)
+    passed = _least_steady(judge, contenders)
+    if not passed.stability.steady:
+        return passed
+    gap = np.log(disagreement(judge, passed.option))
+    if gap <= max(passed.error, np.log(judge.policy.explained)):
+        return passed
+    passed = passed._replace(error=gap)
+    if not judge.problem.free("hidden", "shrinkage") or passed.option.trial.plan.hidden == 0:
+        return passed
+    plain = replace(first_plan(judge.problem), hidden=0, mean=first.plan.mean)
+    window = rank_extents(judge, plain)  # which is told nothing beside
+    other = passed if window is None or window.error > gap else pass_gate(judge, [window])
+    return other if other.stability.steady and other.error < gap else passed
+
+
+def _least_steady(judge: Judge, contenders: Sequence[Option]) -> Passed:
+    """The steady option of least error; of none that is steady, one of comparable use.
+
+    Options are tried in the order of their errors. One that is not steady is tried again with more
+    noise, and with more shrinkage, when its turn comes, so that the first that is steady is the one
+    sought, but for what was skipped. A linear window joins where it is comparable: units that are
+    only steady with a larger error are of no use.
+    """
+    first = min(contenders, key=lambda option: option.error)
     # What survives by flattening everything, at an error of persistence, is no forecast.
     bound = max(0.0, first.error + 1e-9)
     widest = max(option.plan.extent for option in contenders)
     turns, trials = count(), list[Passed]()  # of options alike, the first comes first
-    linear = _linear_error(judge, first)
+    linear, seen = _linear_errors(judge, first), set[tuple[Trial, Setting]]()
     waiting = [(option.error, next(turns), option) for option in contenders]
     heapify(waiting)
     while waiting:
         error, _, option = heappop(waiting)
-        if error > linear:
-            linear, further = np.inf, rank_extents(judge, replace(first.trial.plan, hidden=0))
+        if linear is not None and comparable(linear, option.errors):
+            linear, further = None, _linear_window(judge, first)
             if further is not None:
                 heappush(waiting, (error, next(turns), option))
-                error, option = further.error, further
+                option = further
         if error >= bound:
             break
         option = _calmer(judge, option)
-        trials.append(Passed(option, _try(judge, option)))
+        if (option.trial, option.setting) in seen:
+            continue
+        seen.add((option.trial, option.setting))
+        trials.append(Passed(option, _try(judge, option), option.error))
         if trials[-1].stability.steady:
             return trials[-1]
-        following = [option.with_noise(n) for n in larger_noises(judge, option.setting.noise)[:1]]
+        # The sooner a trial ended, the farther it is from what is steady.
+        ended = trials[-1].stability
+        change = HASTE * np.log(ended.asked / max(1, ended.lasted))
+        following = [_next(option, path, change) for path in _paths(judge, option)]
         if option.plan.extent == widest and error > first.error + np.log(DEAR):
             # Wider windows are steady with less noise.
             following += (wide := _wider(judge, option))
             widest = wide[0].plan.extent if wide else widest
-        for further in following:
+        for further in filter(None, following):
             heappush(waiting, (further.error, next(turns), further))
     most = COMPARABLY * max(trial.useful for trial in trials)
-    return min((t for t in trials if t.useful >= most), key=lambda trial: trial.option.error)
+    return min((t for t in trials if t.useful >= most), key=lambda trial: trial.error)
+
+
+def _paths(judge: Judge, option: Option) -> list[list[Setting]]:
+    """What calms a forecast: larger and larger noises, and shrinkages of random units."""
+    setting = option.setting
+    noisier = [setting._replace(noise=n) for n in larger_noises(judge, setting.noise)]
+    if not option.plan.hidden or not judge.problem.free("shrinkage") or setting.shrinkage is None:
+        return [noisier]
+    larger = sorted(s for s in judge.policy.shrinkages if s > setting.shrinkage)
+    return [noisier, [setting._replace(shrinkage=s) for s in larger]]
+
+
+def _next(option: Option, settings: Sequence[Setting], change: float) -> Option | None:
+    """The option under the first of some settings that changes the log error by this, or the last."""
+    further = None
+    for setting in settings:
+        further = option.under(setting)
+        if abs(further.error - option.error) > change:
+            break
+    return further
 
 
 def _calmer(judge: Judge, option: Option) -> Option:
     """The same with the most noise that costs no more than a standard error: the simplest of them."""
     calm = option
     for noise in larger_noises(judge, option.setting.noise):
-        other = option.with_noise(noise)
+        other = option.under(option.setting._replace(noise=noise))
         if not comparable(other.errors, option.errors):
             break
         calm = other
     return calm
 
 
-def _linear_error(judge: Judge, option: Option) -> float:
-    """That of the option without what its units add; infinite where it is not to be chosen."""
+def _linear_errors(judge: Judge, option: Option) -> Errors | None:
+    """Those of the option without what its units add; None where it is not to be chosen."""
     if np.isinf(option.setting.shrinkage or 0.0) or not judge.problem.free("hidden", "shrinkage"):
-        return np.inf
-    return mean(option.trial.errors([option.setting._replace(shrinkage=np.inf)])[0])
+        return None
+    return option.trial.errors([option.setting._replace(shrinkage=np.inf)])[0]
+
+
+def _linear_window(judge: Judge, option: Option) -> Option | None:
+    """The best of them, told what the option is told."""
+    return rank_extents(judge, replace(option.trial.plan, hidden=0))
 
 
 def _wider(judge: Judge, option: Option) -> list[Option]:

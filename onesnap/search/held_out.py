@@ -57,14 +57,17 @@ class Trial:
     held: dict[int, Held]  # of that fold
     change: Float[np.ndarray, " C"]
     folds: int
+    known: dict[Setting, Errors] = field(default_factory=dict)  # nothing is solved for twice
 
     def errors(self, settings: Sequence[Setting]) -> list[Errors]:
         """Logarithms of the errors of held-out windows, for each setting."""
-        errors = np.full((len(settings), self.folds, BLOCKS), np.nan)
-        for fold, totals in self.left.items():
-            for number, readout in enumerate(self.readouts(totals, settings)):
-                errors[number, fold] = self._judge(self.held[fold], readout)
-        return list(errors)
+        new = [setting for setting in settings if setting not in self.known]
+        errors = {setting: np.full((self.folds, BLOCKS), np.nan) for setting in new}
+        for fold, totals in self.left.items() if new else ():
+            for setting, readout in zip(new, self.readouts(totals, new), strict=True):
+                errors[setting][fold] = self._judge(self.held[fold], readout)
+        self.known.update(errors)
+        return [self.known[setting] for setting in settings]
 
     def judge(self, readout: np.ndarray) -> Errors:
         """The same of one readout, whatever it was made of."""

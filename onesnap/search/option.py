@@ -44,9 +44,8 @@ class Option:
         plan = replace(plan, reasons={**plan.reasons, setting: reason})
         return replace(self, trial=replace(self.trial, plan=plan))
 
-    def with_noise(self, noise: float) -> Option:
-        """The same trial with another noise."""
-        setting = self.setting._replace(noise=noise)
+    def under(self, setting: Setting) -> Option:
+        """The same trial with another noise or shrinkage."""
         return Option(self.trial, setting, self.trial.errors([setting])[0])
 
 

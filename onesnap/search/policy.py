@@ -43,8 +43,8 @@ class Policy:
     starts: int = 4  # states that they start from
     trial_work: float = 3e10  # multiplications of all of them, between 200 and 1,000 steps each
     kick: float = 3e-3  # of the range, on every cell of a start: what grows is seen soon
-    left_range: float = 0.3  # ranges by which a forecast may leave the training range, if rough
-    ragged: float = 3.0  # times the roughness of any state given: growth at the scale of the grid
+    left_range: float = 0.3  # ranges by which a forecast may leave the training range
+    strange: float = 3.0  # times the roughness of any state given, or the change of any pair
 
     def scaled(self, effort: str) -> Policy:
         """Half or twice the windows, columns and steps that trials may use."""

@@ -1,16 +1,18 @@
 """The gate: for how long trial forecasts keep from doing what no equation would.
 
 They start from several states, with a kick to every cell, so that what grows is seen soon. Leaving
-the training range proves nothing by itself, for patterns may grow; leaving it while the field gets
-rough at the scale of the grid does, and so does roughness alone if there is much of it.
+the training range proves nothing by itself, for patterns may grow and levels drift; leaving it while
+the field gets rough at the scale of the grid does, or faster than any pair changes, and so does
+roughness alone if there is much of it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Float, Int
 
 from ..data.pairs import Pairs
 from ..grid.boundary import both_sides
@@ -25,11 +27,16 @@ EVERY = 10  # steps from one look at a trial forecast to the next
 FEWEST, MOST = 200, 1000  # steps of a long trial forecast
 SHORT, MANY = 50, 32  # steps of a short one, and states at most that such start from
 SHARE = 0.25  # of the work of the long ones, that the short ones may cost
-RISING = 1.2  # times the least roughness so far: a field that gets rougher
-FAR = 1.0  # ranges outside the training range, from which on nothing excuses it
+FAR = 1.0  # ranges outside the training range, from which on only a slow drift is excused
 AFTER = 30  # steps for which a forecast that left the range smoothly has to last
 
-Spread = tuple[np.ndarray, np.ndarray]  # bends and variances, (state, channel) each
+
+class Known(NamedTuple):
+    """What the data does: bends and variances of states, and the most that a step changes."""
+
+    bends: Float[np.ndarray, "states C"]
+    variances: Float[np.ndarray, "states C"]
+    change: Float[np.ndarray, " C"]  # root mean square
 
 
 @dataclass(frozen=True)
@@ -63,9 +70,7 @@ def try_stability(
 
     In the precision of the forecasts to come: round-off of large readouts is a kick at every step.
     """
-    whole = pairs.missing is None or not pairs.missing.any()
-    numbers = np.arange(len(pairs)) if whole else np.flatnonzero(_complete(pairs))
-    numbers = numbers if len(numbers) else np.arange(len(pairs))
+    numbers = complete(pairs)
     affordable = policy.trial_work / _step_work(stepper, mirrored(stepper, pairs.after[0], group))
     # Without the net of a margin: what would fall into it is not steady.
     scaling = replace(stepper.scaling, margin=None)
@@ -81,7 +86,9 @@ def try_stability(
         return _lasted(trial, start, known, steps, policy, stepper.amplitudes is None)
 
     # Short ones from many states first, for what blows up does so soon; then long ones from a few.
-    known = bends_and_variances(pairs.after[numbers[spread(len(numbers), MANY)]])
+    sample = numbers[spread(len(numbers), MANY)]
+    before, after = pairs.before[sample], pairs.after[sample]
+    known = Known(*bends_and_variances(after), _size(after - before).max(axis=0))
     many = numbers[spread(len(numbers), int(np.clip(SHARE * affordable / SHORT, 2, MANY)))]
     few = numbers[spread(len(numbers), int(np.clip(affordable / FEWEST, 2, policy.starts)))]
     steps = int(np.clip(affordable / len(few), FEWEST, MOST)) // EVERY * EVERY
@@ -98,14 +105,15 @@ def _step_work(stepper: Stepper, state: np.ndarray) -> float:
     return float(blocks * (stepper.network.features.weights.size + stepper.network.readout.size))
 
 
-def _complete(pairs: Pairs) -> Bool[np.ndarray, " pairs"]:
-    """Which states have no missing value."""
+def complete(pairs: Pairs) -> Int[np.ndarray, " complete"]:
+    """The numbers of the pairs without a missing value, or of all if there are none."""
     missing = np.zeros((len(pairs), 1), bool) if pairs.missing is None else pairs.missing
-    return np.logical_not(missing.reshape(len(pairs), -1).any(axis=1))
+    numbers = np.flatnonzero(~missing.reshape(len(pairs), -1).any(axis=1))
+    return numbers if len(numbers) else np.arange(len(pairs))
 
 
 def _lasted(
-    trial: Forecast, start: np.ndarray, known: Spread, steps: int, policy: Policy, free: bool
+    trial: Forecast, start: np.ndarray, known: Known, steps: int, policy: Policy, free: bool
 ) -> int:
     """The step at which a trial forecast went wrong, or all of them.
 
@@ -114,12 +122,13 @@ def _lasted(
     """
     # What fades away is not rough, however little of it there is.
     least = np.maximum(np.var(start, axis=tuple(range(1, start.ndim))), 1e-300)
-    before, rough = roughness(start[None], least), roughness(trial.states, least)
-    calm = np.maximum(np.minimum.accumulate(rough), before)
-    roughest = max(rough[0], np.max(known[0] / np.maximum(known[1], least)))
-    rising, ragged = (rough > RISING * calm)[1:], (rough > policy.ragged * roughest)[1:]
-    spoiled = free & (rising & (trial.excess > policy.left_range) | ragged)
-    wandered = np.flatnonzero(spoiled | (trial.excess > FAR))
+    rough = roughness(trial.states, least)
+    familiar = max(rough[0], np.max(known.bends / np.maximum(known.variances, least)))
+    ragged = free & (rough > policy.strange * familiar)[1:]
+    # What moves no faster than the data does drifts; what runs away moves faster and faster.
+    moved = _size(np.diff(trial.states, axis=0)) / EVERY
+    running = (moved > policy.strange * known.change).any(axis=1)
+    wandered = np.flatnonzero(ragged | (running & (trial.excess > FAR)))
     ends = EVERY * int(wandered[0] + 1) if len(wandered) else trial.diverged_at
     # Patterns that grow leave the range too, but smoothly. No data says what comes after that.
     left = np.flatnonzero(trial.excess > policy.left_range)
@@ -137,7 +146,12 @@ def roughness(states: np.ndarray, least=1e-300) -> Float[np.ndarray, " times"]:
     return np.max(bends / np.maximum(variances, least), axis=1)
 
 
-def bends_and_variances(states: np.ndarray) -> Spread:
+def _size(states: np.ndarray) -> Float[np.ndarray, "states C"]:
+    """Root mean square over space."""
+    return np.sqrt(np.mean(states**2, axis=tuple(range(2, states.ndim))))
+
+
+def bends_and_variances(states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The mean square of second differences, and the variance, of each state and channel."""
     space = tuple(range(2, states.ndim))
     bends = sum(np.mean(np.diff(states, 2, axis) ** 2, axis=space) for axis in space)

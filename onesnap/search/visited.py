@@ -7,41 +7,71 @@ the spread of their answers is that of fits to as much other data.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
+from jaxtyping import Float
 
+from ..data.pairs import Pairs
 from ..model.rollout import forecast
-from .held_out import Judge
+from ..model.stepper import Stepper
+from ..symmetry import Group
+from .folds import spread
+from .held_out import LEAST_ERROR, Judge
 from .option import Option
 from .simple import POOR
+from .stability import complete, mirrored
 
-STEPS = 10  # of a forecast: as far as one can look before errors of its own grow
+STEPS, EVERY = 200, 40  # of forecasts, as long as the shortest trial; from one look to the next
 
 
 def disagreement(judge: Judge, option: Option) -> float:
-    """The jackknife error at the end of a short forecast, of the change a step makes."""
+    """The jackknife error on states that forecasts visit, of the change a step makes.
+
+    The mean logarithm over states, as of all errors; infinite where no forecast lasts.
+    """
     trial, setting, pairs = option.trial, option.setting, judge.problem.pairs
     readout = trial.readouts(trial.whole, [setting])[0]
-    others = [trial.readouts(totals, [setting])[0] for totals in trial.left.values()]
-    stepper, sampler = trial.parts.stepper(readout, pairs), trial.parts.sampler
-    dtype = judge.problem.given["dtype"]
-    (trajectory,) = forecast(stepper, pairs.after[-1:], STEPS, every=STEPS, dtype=dtype)
-    state = trajectory.states[-1:]
-    there = replace(pairs[[len(pairs) - 1]], before=state, after=state)
-    cells = np.arange(0, pairs.cells, max(1, pairs.cells // judge.policy.judges))
-    values = trial.parts.layer.values(sampler.cut(there, 0, cells, sampler.group.elements[0]))
-    gaps = np.mean([(values @ (other - readout)) ** 2 for other in others], axis=0)
-    gaps = (trial.folds - 1) * gaps.reshape(len(gaps), len(trial.change), -1).mean(axis=(0, 2))
-    return float(np.mean(np.sqrt(gaps) / trial.change))
+    others = [trial.readouts(totals, [setting])[0] - readout for totals in trial.left.values()]
+    stepper, gaps = trial.parts.stepper(readout, pairs), list[float]()
+    for there in _visited(stepper, pairs, option.plan.symmetry, judge.problem.given["dtype"]):
+        values = _values(judge, option, there)
+        if not len(values):
+            continue
+        squares = np.sum([(values @ other) ** 2 for other in others], axis=0)
+        squares = squares.reshape(len(values), len(trial.change), -1).mean(axis=(0, 2))
+        size = np.sqrt((1.0 - 1.0 / len(others)) * squares) / trial.change
+        gaps.append(float(np.mean(np.log(np.maximum(size, LEAST_ERROR)))))
+    return float(np.exp(np.mean(gaps))) if gaps else np.inf
 
 
-def check_visited(judge: Judge, option: Option) -> list[str]:
+def _visited(stepper: Stepper, pairs: Pairs, group: Group, dtype: str) -> Iterator[Pairs]:
+    """States of forecasts from the first and the last of the pairs, each as a pair with itself."""
+    for number in complete(pairs)[spread(len(complete(pairs)), 2)]:
+        inputs = stepper.inputs.bind(pairs.parameters[number], pairs.fields[number])
+        start, pair = mirrored(stepper, pairs.after[number], group), pairs[[int(number)]]
+        bound = replace(stepper, inputs=inputs)
+        (trial,) = forecast(bound, start[None], STEPS, every=EVERY, dtype=dtype)
+        for state in trial.states[1:, None]:
+            same = state.shape == pair.before.shape
+            yield replace(pair, before=state, after=state, missing=pair.missing if same else None)
+
+
+def _values(judge: Judge, option: Option, there: Pairs) -> Float[np.ndarray, "windows columns"]:
+    """Some windows of a state, as readouts see them."""
+    parts, cells = option.trial.parts, there.cells
+    chosen = np.arange(0, cells, max(1, cells // judge.policy.judges))
+    rows = parts.sampler.cut(there, 0, chosen, parts.sampler.group.elements[0])
+    return parts.layer.values(rows)
+
+
+def check_visited(gap: float) -> list[str]:
     """Words of warning where that is much of the change a step makes."""
-    if (gap := disagreement(judge, option)) < POOR:
+    if gap < POOR:
         return []
     return [
-        f"fits to parts of the data disagree by {gap:.2g} of the change a step makes on the state in "
-        f"which a forecast of {STEPS} steps ends: the data shows too little; give more pairs, spread "
-        "over time"
+        f"fits to parts of the data disagree by {gap:.2g} of the change a step makes on states that "
+        f"forecasts of {STEPS} steps visit: the data shows too little; give more pairs, spread over "
+        "time"
     ]

@@ -139,3 +139,27 @@ def test_what_was_not_tried_is_not_steady():
     assert Stability(100, 100).steady
     assert not Stability(90, 100).steady
     assert "with this one 90 steps" in Stability(90, 100, 2).reason
+
+
+def drifting(speed: float) -> Stepper:
+    """What adds so many ranges to every cell in a step, as the height of a wave that has a speed."""
+    stepper = linear(identity())
+    readout = stepper.network.readout.copy()
+    readout[-1] += 2.0 * speed
+    return eqx.tree_at(lambda s: s.network.readout, stepper, readout)
+
+
+@pytest.mark.parametrize(("faster", "steady"), [(1.0, True), (50.0, False)])
+def test_what_drifts_no_faster_than_the_data_is_steady(faster, steady):
+    """It leaves the range by one within a hundred steps or two; what runs away leaves it faster."""
+    pairs = make_pairs(SMOOTH[None], SMOOTH[None] + 2.0 * 0.002)
+    assert try_stability(drifting(0.002 * faster), pairs, full(2)).steady == steady
+
+
+@pytest.mark.filterwarnings("ignore:the forecast leaves the training range")
+def test_the_drift_of_a_linear_equation_is_no_divergence():
+    states = np.sin(GRID)[None, None] + np.linspace(0.0, 20.0, 21)[:, None, None]  # one a step
+    model = snap.Surrogate(hidden=0, mean="keep").fit(*snap.pairs(states[:6]))
+    forecast = model.rollout(states[0], 20)
+    assert forecast.diverged_at is None
+    np.testing.assert_allclose(forecast.states, states, atol=1e-6)

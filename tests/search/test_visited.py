@@ -23,7 +23,7 @@ def asked(states: np.ndarray):
 def test_states_like_those_learned_from_are_agreed_on():
     judge, option = asked(0.3 * blurred(0, (4, 1, 192), passes=6))
     assert disagreement(judge, option) < 0.01
-    assert check_visited(judge, option) == []
+    assert check_visited(disagreement(judge, option)) == []
 
 
 def test_where_most_is_seen_in_one_part_only_fits_disagree_and_it_is_said():
@@ -32,7 +32,7 @@ def test_where_most_is_seen_in_one_part_only_fits_disagree_and_it_is_said():
     judge, option = asked(3 * bump)
     gap = disagreement(judge, option)
     assert gap > 0.5
-    (words,) = check_visited(judge, option)
+    (words,) = check_visited(gap)
     assert f"disagree by {gap:.2g}" in words
     assert "give more pairs" in words
 
