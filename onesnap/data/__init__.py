@@ -16,7 +16,9 @@ card         what a model remembers of its data
 stream       the pairs of a dataset, in batches that fit into memory
 atomic       files that are there whole or not at all
 checkpoint   what an interrupted fit had learned
-writing      forecasts into files, a piece at a time
+locked       files that one process holds while it writes them
+partial      a forecast that is under way, a piece at a time
+writing      forecasts into files of every format
 """
 
 from .dataset import Dataset as Dataset, Field as Field
