@@ -38,6 +38,13 @@ def open_locked(path: Path, wanted: Path) -> BinaryIO:
         stream.close()  # whoever held it has just removed it
 
 
+def release(stream: BinaryIO) -> None:
+    """Close a file and give its lock back, even where its content is still mapped into memory."""
+    if sys.platform != "win32":
+        fcntl.flock(stream, fcntl.LOCK_UN)
+    stream.close()
+
+
 def is_same(stream: BinaryIO, path: Path) -> bool:
     """Whether the name still stands for the file that is open."""
     try:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .locked import is_same, open_locked
+from .locked import is_same, open_locked, release
 
 HEADER = 8192  # bytes, filled up with spaces
 
@@ -90,4 +90,4 @@ class Partial:
             error.add_note(words)
         elif error is not None:  # the state that it starts from is nothing to keep
             self.remove()
-        self._stream.close()
+        release(self._stream)

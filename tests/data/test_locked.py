@@ -6,11 +6,13 @@ import sys
 
 import pytest
 
+from onesnap.data import locked
 from onesnap.data.locked import held, open_locked
 
 HOLDER = """
 import sys, time
 from pathlib import Path
+from onesnap.data import locked
 from onesnap.data.locked import held
 with held(Path(sys.argv[1])):
     print("held", flush=True)
@@ -24,9 +26,9 @@ def test_a_lock_ends_with_its_process(tmp_path):
         assert process.stdout
         process.stdout.readline()
         try:
-            with pytest.raises(FileExistsError, match="kept: another process is writing it"):
-                with held(path):
-                    pass
+            words = "kept: another process is writing it"
+            with pytest.raises(FileExistsError, match=words), held(path):
+                pass
         finally:
             process.send_signal(signal.SIGKILL)
     assert (tmp_path / ".kept.lock").exists()  # what the killed one left
@@ -49,15 +51,13 @@ def test_a_link_in_the_place_of_the_lock_is_refused(tmp_path):
 
 def test_a_folder_that_cannot_be_is_told_at_once(tmp_path):
     (tmp_path / "file").touch()
-    with pytest.raises(OSError, match="cannot be written: .*'.*file/kept'"):
-        with held(tmp_path / "file" / "kept"):
-            pass
+    words, path = "cannot be written: .*'.*file/kept'", tmp_path / "file" / "kept"
+    with pytest.raises(OSError, match=words), held(path):
+        pass
 
 
 def test_a_file_that_was_removed_while_it_was_opened_is_made_anew(tmp_path, monkeypatch):
     """Whoever held it removed it between our opening and our locking: the name is another's now."""
-    from onesnap.data import locked
-
     path, lock, removed = tmp_path / "a", locked._lock, []
 
     def late(stream, place, wanted):

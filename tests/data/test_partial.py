@@ -125,13 +125,26 @@ def test_a_full_disk_keeps_what_was_written(partial):
         np.testing.assert_array_equal(pieces.states(), STATES)
 
 
-def test_what_is_kept_is_named_and_a_start_alone_is_not_kept(partial):
-    with pytest.raises(KeyboardInterrupt) as stopped, partial() as pieces:
-        pieces.append(STATES[:2])
-        raise KeyboardInterrupt
-    assert "2 states are kept in" in stopped.value.__notes__[0]
-    pieces.path.unlink()
-    with pytest.raises(ValueError, match="at once"), partial() as pieces:
-        pieces.append(STATES[:1])
-        raise ValueError("at once")
-    assert not pieces.path.exists()
+def stopped(partial, count: int, error: type[BaseException]) -> Partial:
+    with partial() as pieces:
+        pieces.append(STATES[:count])
+        raise error
+
+
+def test_what_is_kept_is_named_and_a_start_alone_is_not_kept(partial, tmp_path):
+    place = tmp_path / "new" / ".a.npz.partial"
+    with pytest.raises(KeyboardInterrupt) as caught:
+        stopped(partial, 2, KeyboardInterrupt)
+    assert f"2 states are kept in {place}" in caught.value.__notes__[0]
+    place.unlink()
+    with pytest.raises(ValueError, match="^$"):
+        stopped(partial, 1, ValueError)
+    assert not place.exists()
+
+
+def test_states_that_are_still_in_use_hold_no_lock(partial):
+    with partial() as pieces:
+        pieces.append(STATES)
+        states = pieces.states()
+    with partial() as pieces:
+        assert pieces.done == len(states)
