@@ -4,6 +4,7 @@ errors       what is wrong with a file, in one error that names it
 dataset      what a file holds: fields, grid, step, boundary, trajectories
 provenance   what a forecast of ours says about itself
 layout       which axis of an array is time, which are space
+sizes        what is read, capped by what is stored
 hdf5         careful access to HDF5: no links out of the file, no surprises in size
 arrays       .npy and .npz
 well         HDF5 as The Well publishes it

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .errors import DataError, reading
+from .sizes import check_stored
 
 MOST_CHUNK = 2**30  # bytes that a library takes at once to read any part of a chunk
 
@@ -52,6 +53,10 @@ def list_arrays(file, path) -> dict[str, Any]:
                 arrays[prefix + name] = check(item, path, prefix + name)
 
     walk(file, "", 0)
+    kinds = [array for array in arrays.values() if array.size]
+    count = sum(array.size for array in kinds)
+    total = sum(array.size * array.dtype.itemsize for array in kinds)
+    check_stored(path, f"all of its {len(kinds)} arrays", count, total, file.id.get_filesize())
     return arrays
 
 
@@ -66,10 +71,12 @@ def check(array, path, name: str):
         size = int(np.prod(array.chunks, dtype=object)) * array.dtype.itemsize
         if size > MOST_CHUNK:
             raise DataError(f"{path}: {name} has chunks of {size} bytes, more than can be right")
-    elif array.size and array.dtype.kind in "fiub":
-        size, stored = array.size * array.dtype.itemsize, array.id.get_storage_size()
-        if stored not in (0, size):
-            raise DataError(f"{path}: {name} needs {size} bytes and has {stored}; it is damaged")
+    if not array.size or array.dtype.kind not in "fiub":
+        return array
+    size, stored = array.size * array.dtype.itemsize, array.id.get_storage_size()
+    if array.chunks is None and stored not in (0, size):
+        raise DataError(f"{path}: {name} needs {size} bytes and has {stored}; it is damaged")
+    check_stored(path, name, array.size, size, min(stored, array.file.id.get_filesize()))
     return array
 
 

@@ -55,11 +55,11 @@ def test_groups_that_contain_themselves_end(tmp_path):
 def test_sizes_are_checked_before_anything_is_made(tmp_path):
     with h5py.File(tmp_path / "huge.h5", "w") as file:
         file.create_dataset("u", (10, 2**40), "f8", chunks=(1, 2**20))
-    with pytest.raises(DataError, match="is too large"):
+    with pytest.raises(DataError, match="u would need 87960930222080 bytes, and 0 are stored"):
         snap.open(tmp_path / "huge.h5")
     with h5py.File(tmp_path / "many.h5", "w") as file:
-        file.create_dataset("u", (2**40, 5, 16), "f8", chunks=(1, 5, 16))
-    with pytest.raises(DataError, match="holds 1099511627776 trajectories"):
+        file.create_dataset("u", (2**18, 2, 9), "f8", chunks=(1, 2, 9))
+    with pytest.raises(DataError, match="holds 262144 trajectories"):
         snap.open(tmp_path / "many.h5", dims="sample,time,x")
     with h5py.File(tmp_path / "chunks.h5", "w") as file:
         array = file.create_dataset("u", (2**28, 2), "f8", chunks=(2**27, 2))
