@@ -24,6 +24,7 @@ from .model.plan import Plan
 from .model.rollout import advance, check_length, forecast
 from .model.stepper import Stepper, check_starts
 from .search.given import check_averaging
+from .search.problem import check_settings
 from .symmetry import Group
 
 
@@ -306,5 +307,9 @@ def load(path) -> Surrogate:
     if unknown := set(stored.params) - set(inspect.signature(Surrogate.__init__).parameters):
         raise ValueError(f"{path}: holds settings that this onesnap does not know: {sorted(unknown)}")
     model = Surrogate(**stored.params)
+    try:
+        check_settings(model.get_params())
+    except ValueError as error:
+        raise ValueError(f"{path}: not a onesnap model file that can be read: {error}") from error
     model.fit_ = Fit(stored.plan, stored.stepper, stored.card, stored.members)
     return model
