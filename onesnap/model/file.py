@@ -263,7 +263,10 @@ def _check_sizes(inputs: Inputs, symmetry: Group, tensors: dict[str, np.ndarray]
 
 def _are_ranges(low: np.ndarray, high: np.ndarray) -> bool:
     """Whether these are the ends of ranges that one can divide by."""
-    return low.shape == high.shape and bool(np.all(low < high) and np.isfinite(high - low).all())
+    if low.shape != high.shape:
+        return False
+    with np.errstate(over="ignore"):
+        return bool(np.all(low < high) and np.isfinite(high - low).all())
 
 
 def _are_limits(amplitudes: np.ndarray, channels: int) -> bool:

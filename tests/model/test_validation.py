@@ -30,13 +30,14 @@ JSON = st.recursive(
 def models(tmp_path_factory):
     """Two models with all that a file can hold, and states that each can start from."""
     folder, random = tmp_path_factory.mktemp("models"), np.random.default_rng(0)
-    states = np.cumsum(random.normal(size=(8, 1, 16)), axis=0)
+    states = np.cumsum(random.normal(size=(8, 1, 48)), axis=0)
     np.save(folder / "data.npy", states)
     data = snap.open(folder / "data.npy", dims="time,channel,x", boundary="periodic")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of so few states that are noise
-        settings = STEP | {"hidden": 6, "rank": 3, "surroundings": (3,), "symmetry": full(1)}
-        snap.Surrogate(**settings).fit(data).save(folder / "line", members=True)
+        settings = STEP | {"hidden": 6, "rank": 3, "surroundings": (3,), "context": 0}
+        line = snap.Surrogate(**settings, symmetry=full(1)).fit(data)
+        line.save(folder / "line", members=True)
         beside = {"parameters": random.normal(size=(2, 1)), "fields": random.normal(size=(1, 8, 8))}
         plane = random.normal(size=(3, 2, 8, 8))
         settings = STEP | {"hidden": 0, "symmetry": None, "context": (0, 1), "boundary": ("open", 0.5)}
@@ -68,9 +69,9 @@ def re_search(text: str) -> bool:
 def places(value, place=()):
     """The place of every value in a tree of JSON."""
     yield place
-    items = value.items() if isinstance(value, dict) else enumerate(value)
-    for key, item in items if isinstance(value, dict | list) else ():
-        yield from places(item, (*place, key))
+    if isinstance(value, dict | list):
+        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from places(item, (*place, key))
 
 
 def test_nothing_changed_works(models):
