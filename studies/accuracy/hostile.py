@@ -28,9 +28,10 @@ from ..speed.timing import peak_memory
 from .damage import supervise
 
 NASTY = (
-    "\x1b]0;owned\x07", "\x1b[2J", "\r\nonesnap: warning: no", "\u202egnp.exe", "\u200b", "$x_$", "$\\frac{$",
-    "[bold]u[/bold]", "[link=x]", ":smile:", "..", "~", "%s%n", "{0}", "<script>", "u" * 3000, "é" * 50,
-    "\ud83d", "\x7f", "\x9b31m", "nan", "__class__", "-rf", " ", "\t", "time", "0", "'; --", '"', "\\",
+    "\x1b]0;owned\x07", "\x1b[2J", "\r\nonesnap: warning: no", "\u202egnp.exe", "\u200b", "$x_$",
+    "$\\frac{$", "[bold]u[/bold]", "[link=x]", ":smile:", "..", "~", "%s%n", "{0}", "<script>", "nan",
+    "u" * 3000, "é" * 50, "\ud83d", "\x7f", "\x9b31m", "__class__", "-rf", " ", "\t", "time", "0",
+    "'; --", '"', "\\",
 )  # fmt: skip
 FORMATS = {
     "a.h5": "plain",
@@ -70,7 +71,7 @@ def plain(path: Path, random: np.random.Generator) -> None:
 def npz(path: Path, random: np.random.Generator) -> None:
     name = text(random).replace("/", "")[:200]
     about = json.dumps({"channels": [text(random)], "boundary": value(random)}, default=str)
-    np.savez(path, **{name: random.normal(size=(6, 16))}, onesnap=about)
+    np.savez(path, **{name: random.normal(size=(6, 1, 16))}, onesnap=about)
 
 
 def labelled(path: Path, random: np.random.Generator) -> None:
@@ -98,8 +99,9 @@ def well(path: Path, random: np.random.Generator) -> None:
         file["t0_fields"].attrs["field_names"] = [name]
         edge = file.create_group(f"boundary_conditions/{name}")
         for item, key in (
-            (field, "dim_varying"), (field, "sample_varying"), (edge, "bc_type"), (edge, "associated_dims"),
-            (file, "n_trajectories"), (file, "grid_type"), (file, "simulation_parameters"),
+            (field, "dim_varying"), (field, "sample_varying"), (edge, "bc_type"),
+            (edge, "associated_dims"), (file, "n_trajectories"), (file, "grid_type"),
+            (file, "simulation_parameters"),
         ):  # fmt: skip
             if random.random() < 0.3:
                 item.attrs[key] = value(random)
