@@ -18,8 +18,8 @@ def check_stored(path, what: str, count: int, needed: int, stored: int) -> None:
     """
     if 8 * count > FREE and needed > RATIO * stored:
         raise DataError(
-            f"{path}: {what} would need {needed} bytes, and {stored} are stored: most of it was never "
-            "written; copy what is there into a file of its own"
+            f"{path}: {what} would need {needed} bytes, and {stored} are stored: most of it was "
+            "never written; copy what is there into a file of its own"
         )
 
 

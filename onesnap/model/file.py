@@ -20,7 +20,7 @@ from safetensors.numpy import save as to_bytes
 from ..data.atomic import write_atomically
 from ..grid.boundary import both_sides
 from ..grid.scaling import Scaling
-from ..grid.windows import per_axis, window_sides
+from ..grid.windows import AnyArray, per_axis, window_sides
 from ..network.assemble import make_network
 from ..network.context import Context
 from ..network.features import Features
@@ -261,7 +261,7 @@ def _check_sizes(inputs: Inputs, symmetry: Group, tensors: dict[str, np.ndarray]
         inputs.check_grid(context.fields.shape[1:])
 
 
-def _are_ranges(low: np.ndarray, high: np.ndarray) -> bool:
+def _are_ranges(low: AnyArray, high: AnyArray) -> bool:
     """Whether these are the ends of ranges that one can divide by."""
     if low.shape != high.shape:
         return False

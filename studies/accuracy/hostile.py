@@ -16,6 +16,7 @@ import tempfile
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import h5py
 import numpy as np
@@ -71,7 +72,8 @@ def plain(path: Path, random: np.random.Generator) -> None:
 def npz(path: Path, random: np.random.Generator) -> None:
     name = text(random).replace("/", "")[:200]
     about = json.dumps({"channels": [text(random)], "boundary": value(random)}, default=str)
-    np.savez(path, **{name: random.normal(size=(6, 1, 16))}, onesnap=about)
+    arrays: dict[str, Any] = {name: random.normal(size=(6, 1, 16)), "onesnap": about}
+    np.savez(path, **arrays)
 
 
 def labelled(path: Path, random: np.random.Generator) -> None:

@@ -20,8 +20,12 @@ JSON = st.recursive(
     | st.booleans()
     | st.sampled_from([0, 1, -1, 2, 3, 10**6, 10**12, 2**63, 10**400, -(10**400)])
     | st.sampled_from([0.0, -1.0, 0.5, 1e-300, 1e308, -1e308, math.nan, math.inf, -math.inf])
-    | st.sampled_from(["", "auto", "keep", "wall", "open", "float32", "linear", "\x1b[2J", "x" * 5000]),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
+    | st.sampled_from(
+        ["", "auto", "keep", "wall", "open", "float32", "linear", "\x1b[2J", "x" * 5000]
+    ),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=2)
+    ),
     max_leaves=4,
 )
 
@@ -40,7 +44,12 @@ def models(tmp_path_factory):
         line.save(folder / "line", members=True)
         beside = {"parameters": random.normal(size=(2, 1)), "fields": random.normal(size=(1, 8, 8))}
         plane = random.normal(size=(3, 2, 8, 8))
-        settings = STEP | {"hidden": 0, "symmetry": None, "context": (0, 1), "boundary": ("open", 0.5)}
+        settings = STEP | {
+            "hidden": 0,
+            "symmetry": None,
+            "context": (0, 1),
+            "boundary": ("open", 0.5),
+        }
         snap.Surrogate(**settings).fit(plane[:2], plane[1:], **beside).save(folder / "plane")
     return [(folder / "line", states[0]), (folder / "plane", plane[0])]
 

@@ -43,7 +43,7 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def find(compiler, folder, monkeypatch):
-    """What a new process finds: the library, what it says of itself, and how often it was compiled."""
+    """What a new process finds: the library, what it says of itself, how often it was compiled."""
     monkeypatch.setattr(library, "_key", lambda name: KEY)
 
     def call(name="whole"):

@@ -57,7 +57,7 @@ def compiled() -> Library:
 
 
 def _find(compiler: str) -> tuple[ctypes.CDLL, str]:
-    """The code from the user's cache folder, or from a private one where that is not to be trusted."""
+    """The code from the user's cache folder, or from a private one where that is not safe."""
     folder, key = platformdirs.user_cache_path("onesnap"), _key(compiler)
     try:
         secure(folder)
