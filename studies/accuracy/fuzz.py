@@ -20,7 +20,7 @@ from pathlib import Path
 
 import atheris  # pyright: ignore
 
-with atheris.instrument_imports(include=["onesnap"]):  # pyright: ignore
+with atheris.instrument_imports(include=["onesnap.data", "onesnap.model"]):  # pyright: ignore
     import onesnap as snap
 
 from safetensors import safe_open

@@ -56,7 +56,7 @@ def models(tmp_path_factory):
 
 
 def works(path, state) -> bool:
-    """False if a file is refused when it is opened; otherwise all that one does with it has to work."""
+    """False if a file is refused when it is opened; otherwise all that one does with it must work."""
     try:
         model = snap.load(path)
     except ValueError as error:
