@@ -154,7 +154,7 @@ def check_settings(settings: Mapping[str, Any]) -> None:
     _check_numbers(settings)
     _check("", SETTINGS, settings)
     for name, table in (("params", PARAMS), ("plan", PLAN), ("data", CARD)):
-        if settings[name] is not None:
+        if settings.get(name) is not None:
             _check(f"{name}.", table, settings[name])
 
 
