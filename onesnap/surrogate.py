@@ -13,6 +13,7 @@ import numpy as np
 from . import fit as fitting
 from .data.card import card
 from .data.gridded import from_labelled
+from .data.locked import held
 from .data.pairs import check_pairs, make_pairs
 from .data.stream import as_dataset, is_xarray, make_stream
 from .evaluate.ensemble import forecast_with_band, pick
@@ -20,9 +21,10 @@ from .evaluate.metrics import skill
 from .fit import Fit, NotFittedError as NotFittedError
 from .model import file
 from .model.plan import Plan
-from .model.rollout import advance, forecast
+from .model.rollout import advance, check_length, forecast
 from .model.stepper import Stepper, check_starts
 from .search.given import check_averaging
+from .search.problem import check_settings
 from .symmetry import Group
 
 
@@ -186,11 +188,12 @@ class Surrogate:
         if after is None:
             data = as_dataset(before)
             stream = make_stream(data, data.numbers(count))
-            sample = stream.sample()
             assumed = any(note.startswith("boundary") for note in data.notes)
             known = None if assumed else data.boundary, data.kinds, stream.fill, card(data)
-            prepared = fitting.prepare(given, sample, *known, count=len(stream.numbers))
-            self.fit_ = fitting.learn_stream(prepared, stream, sample, checkpoint, progress)
+            with held(checkpoint):
+                sample = stream.sample()
+                prepared = fitting.prepare(given, sample, *known, count=len(stream.numbers))
+                self.fit_ = fitting.learn_stream(prepared, stream, sample, checkpoint, progress)
         else:
             pairs = fitting.without_bad(make_pairs(before, after, parameters, fields))
             self.fit_ = fitting.learn(fitting.prepare(given, pairs), pairs, progress)
@@ -259,6 +262,7 @@ class Surrogate:
                 raise ValueError(f"{name}: expected an integer of at least {least}, got {value!r}")
         stepper = self.stepper_.bind(parameters, fields)
         states, single = self._states("state", state, stepper)
+        check_length(steps, every, states, self.dtype)
         settings = states, steps, every, self.dtype, progress
         if members:
             self.fit_ = fitting.with_members(self.fit_)
@@ -303,5 +307,9 @@ def load(path) -> Surrogate:
     if unknown := set(stored.params) - set(inspect.signature(Surrogate.__init__).parameters):
         raise ValueError(f"{path}: holds settings that this onesnap does not know: {sorted(unknown)}")
     model = Surrogate(**stored.params)
+    try:
+        check_settings(model.get_params())
+    except ValueError as error:
+        raise ValueError(f"{path}: not a onesnap model file that can be read: {error}") from error
     model.fit_ = Fit(stored.plan, stored.stepper, stored.card, stored.members)
     return model

@@ -21,7 +21,7 @@ ROOMS = {
     "surrogate": "symmetry data model search evaluate fit",
     "paper": "",
     "plots": "model evaluate",
-    "cli": "equations data model evaluate surrogate plots __init__",
+    "cli": "equations data network model evaluate surrogate plots __init__",
     "__init__": "symmetry data equations evaluate model paper surrogate",
 }
 # What holds inside a room: least squares knows nothing of features or of native code.

@@ -7,6 +7,7 @@ demo         the whole way in one call
 demo_page    its page
 experiment   what a run of it comes to, in numbers and in words
 stopwatch    how long its stages took
+words        what goes to the terminal, made printable
 """
 
 from .app import app as app

@@ -22,13 +22,15 @@ from rich.table import Table
 from typer.core import TyperGroup
 
 from .. import __version__
-from ..data.atomic import write_atomically
+from ..data.atomic import check_writable, write_atomically
 from ..equations.catalogue import find, systems as catalogue
 from ..equations.simulate import SolverError, simulate as run_simulation
+from ..network.native.library import compiled
 from . import data, demo as whole_way
 from .bars import bars
 from .demo_page import FILES
 from .experiment import summary
+from .words import say, warn
 
 
 class Guarded(TyperGroup):
@@ -38,11 +40,16 @@ class Guarded(TyperGroup):
         try:
             return super().invoke(ctx)
         except (ValueError, OSError, SolverError) as error:
-            typer.echo(f"onesnap: error: {error}", err=True)
+            say("; ".join([f"onesnap: error: {error}", *_notes(error)]), err=True)
             raise typer.Exit(2) from None
-        except KeyboardInterrupt:
-            typer.echo("onesnap: interrupted", err=True)
+        except KeyboardInterrupt as error:
+            say("; ".join(["onesnap: interrupted", *_notes(error)]), err=True)
             raise typer.Exit(130) from None
+
+
+def _notes(error: BaseException) -> list[str]:
+    """What was added to an error on its way: where something is kept that it goes on from."""
+    return getattr(error, "__notes__", [])
 
 
 app = typer.Typer(
@@ -56,20 +63,21 @@ app = typer.Typer(
 )
 
 
-def _version(wanted: bool) -> bool:
-    if wanted:
-        typer.echo(f"onesnap {__version__}")
-        raise typer.Exit
-    return wanted
-
-
-@app.callback()
+@app.callback(invoke_without_command=True)
 def main(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="With --version: where native code is loaded from.")
     ] = False,
 ) -> None:
-    pass
+    if version:
+        say(f"onesnap {__version__}")
+        if verbose:
+            say(f"native code: {compiled().about}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        raise typer.BadParameter("--verbose stands beside --version")
 
 
 @app.command(epilog="Example: [bold]onesnap demo --system allen-cahn-2d --out out/allen-cahn[/bold]")
@@ -97,8 +105,8 @@ def demo(
         table.add_row(what, f"[bold]{value}[/bold]", remark)
     console.print(table)
     for words in metrics["warnings"]:
-        typer.echo(f"onesnap: warning: {words}", err=True)
-    typer.echo(f"Open {out / FILES['report']}")
+        warn(words)
+    say(f"Open {out / FILES['report']}")
 
 
 @app.command("systems", epilog="Example: [bold]onesnap systems[/bold]")
@@ -133,10 +141,7 @@ def simulate(
 ) -> None:
     """Simulate a system onto its attractor and on; writes `states`, `dt` and `system` as .npz."""
     system = find(name)
-    if out.suffix != ".npz":
-        raise ValueError(f"out: expected a name ending in .npz, got {str(out)!r}")
-    if out.exists() and not force:
-        raise FileExistsError(f"{out}: exists already; choose another name, or pass --force")
+    check_writable(out, ".npz", force=force)
     with bars() as tell:
         states = run_simulation(
             system, steps=steps, seed=seed, every=every, progress=lambda *of: tell("simulate", *of)
@@ -146,7 +151,7 @@ def simulate(
     np.savez(buffer, states=states, dt=every * system.dt, system=system.name)
     write_atomically(out, buffer.getvalue(), force=force)
     shape = " × ".join(map(str, states.shape))
-    typer.echo(f"{out}: {shape}, {every * system.dt:g} time units apart")
+    say(f"{out}: {shape}, {every * system.dt:g} time units apart")
 
 
 def add_commands(app: typer.Typer, points: Iterable[importlib.metadata.EntryPoint]) -> None:
@@ -158,8 +163,7 @@ def add_commands(app: typer.Typer, points: Iterable[importlib.metadata.EntryPoin
             added.add(point.name)
         except Exception as error:  # whatever it is, it is no reason to withhold the other commands
             cause = f"{type(error).__name__}: {' '.join(str(error).split())}"
-            words = f"the command {point.name} ({point.value}) cannot be loaded: {cause}"
-            typer.echo(f"onesnap: warning: {words}", err=True)
+            warn(f"the command {point.name} ({point.value}) cannot be loaded: {cause}")
     for name, purpose in (
         ("reproduce", "Make the tables and figures of the paper anew."),
         ("bench", "Measure speed and cost on this machine."),

@@ -14,7 +14,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..data import Dataset, open as open_data
-from ..data.atomic import write_atomically
+from ..data.atomic import check_writable, write_atomically
+from ..data.errors import printable
 from ..evaluate.metrics import rse, valid_time
 from ..evaluate.trust import trust
 from ..model.forecast_file import forecast_to_file
@@ -23,6 +24,7 @@ from ..plots.style import png
 from ..plots.trajectory import film, finite, sketch, view
 from ..surrogate import Surrogate, load
 from .bars import bars
+from .words import say, short, warn
 
 File = Annotated[Path, typer.Argument(help="Data: .npy, .npz, HDF5, NetCDF or Zarr.")]
 FieldName = Annotated[
@@ -61,11 +63,11 @@ def parse_boundary(text: str | None) -> Any:
 
 def show(rows, title: str, columns=("", "", "")) -> None:
     """Print a table."""
-    table = Table(box=box.SIMPLE_HEAD, title=escape(title), title_justify="left")
+    table = Table(box=box.SIMPLE_HEAD, title=escape(printable(title)), title_justify="left")
     for column in columns:
         table.add_column(column, overflow="fold")
     for row in rows:
-        table.add_row(*(escape(str(word)) for word in row))
+        table.add_row(*(escape(printable(word)) for word in row))
     Console().print(table)
 
 
@@ -148,8 +150,9 @@ def fit(
     force: Force = False,
 ) -> None:
     """Learn from a data file, write the model, and report on data that was held out."""
-    if out.exists() and not force:
-        raise FileExistsError(f"{out}: exists already; choose another name, or pass --force")
+    check_writable(out, ".safetensors", force=force)
+    if checkpoint is not None:
+        check_writable(checkpoint, checkpoint.suffix, force=True)
     dataset = open_data(file, field=field, dims=dims, dt=dt, boundary=parse_boundary(boundary))
     learned, held = dataset.split()
     given: dict[str, Any] = {"extent": extent, "hidden": hidden}
@@ -175,9 +178,9 @@ def fit(
     if model.left_out_ and (training := model.fit_.training):
         total = model.left_out_ + training.totals[0].rows
         reason = "they touch missing values or reach over an edge"
-        typer.echo(f"{model.left_out_:,} of {total:,} windows left out: {reason}")
+        say(f"{model.left_out_:,} of {total:,} windows left out: {reason}")
     for words in [str(w.message) for w in caught] + report.warnings:
-        typer.echo(f"onesnap: warning: {words}", err=True)
+        warn(words)
 
 
 def rollout(
@@ -203,13 +206,13 @@ def rollout(
             members=4 if band else 0,
             progress=lambda done, total: tell("forecast", done, total),
         )  # fmt: skip
-    typer.echo(f"{out}: {written} states")
+    say(f"{out}: {written} states")
     if band:
         until = open_data(out).attributes["valid_until"]
         when = "to its end" if until is None else f"until step {until}"
         typer.echo(f"expected to be valid (RSE up to {VALID_RSE:g} %) {when}")
     for warning in caught:
-        typer.echo(f"onesnap: warning: {warning.message}", err=True)
+        warn(warning.message)
 
 
 def compared(forecast: Dataset, truth: Dataset) -> tuple[np.ndarray, np.ndarray]:
@@ -261,6 +264,7 @@ def plot(
     """Draw a trajectory: space and time in 1-D, maps or an animation in 2-D and 3-D."""
     if out.suffix not in (".png", ".gif"):
         raise ValueError(f"out: expected a name ending in .png or .gif, got {str(out)!r}")
+    check_writable(out, out.suffix, force=force)
     dataset = open_data(file, field=field, dims=dims)
     if channel >= dataset.channels:
         raise ValueError(f"channel: expected 0 to {dataset.channels - 1}, got {channel}")
@@ -272,13 +276,13 @@ def plot(
     chosen = np.unique(np.linspace(0, steps - 1, count).round().astype(int))
     states = np.concatenate([dataset.states(trajectory, i, i + 1)[:, [channel]] for i in chosen])
     dt = (dataset.dt or 1.0) * float(np.diff(chosen).mean() if len(chosen) > 1 else 1)
-    name = dataset.names[channel]
+    name = short(dataset.names[channel])
     if out.suffix == ".gif":
         content = film(states)
     else:
         content = png(view(states, dt, dataset.dx[0] or 1.0, name))
     write_atomically(out, content, force=force)
-    typer.echo(f"{out}: {name}, {len(chosen)} of {steps} states")
+    say(f"{out}: {name}, {len(chosen)} of {steps} states")
 
 
 def register(app: typer.Typer) -> None:

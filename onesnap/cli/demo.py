@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..data.atomic import write_atomically
+from ..data.atomic import check_writable, write_atomically
 from ..data.pairs import make_pairs
 from ..equations.catalogue import System, find
 from ..equations.simulate import simulate
@@ -89,6 +89,7 @@ def check_free(out: Path, force: bool = False) -> None:
         raise FileExistsError(
             f"{out}: holds {there[0]} already; choose another folder, or force to replace it"
         )
+    check_writable(out / FILES["model"], ".safetensors", force=True)
 
 
 def _simulate(

@@ -4,6 +4,7 @@ errors       what is wrong with a file, in one error that names it
 dataset      what a file holds: fields, grid, step, boundary, trajectories
 provenance   what a forecast of ours says about itself
 layout       which axis of an array is time, which are space
+sizes        what is read, capped by what is stored
 hdf5         careful access to HDF5: no links out of the file, no surprises in size
 arrays       .npy and .npz
 well         HDF5 as The Well publishes it
@@ -16,7 +17,9 @@ card         what a model remembers of its data
 stream       the pairs of a dataset, in batches that fit into memory
 atomic       files that are there whole or not at all
 checkpoint   what an interrupted fit had learned
-writing      forecasts into files, a piece at a time
+locked       files that one process holds while it writes them
+partial      a forecast that is under way, a piece at a time
+writing      forecasts into files of every format
 """
 
 from .dataset import Dataset as Dataset, Field as Field

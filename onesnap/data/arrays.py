@@ -14,6 +14,7 @@ from .dataset import Dataset, Field, spacing
 from .errors import DataError, reading
 from .layout import SPACE, find_layout
 from .provenance import recognise, stored_channels
+from .sizes import check_stored
 
 
 class Header(NamedTuple):
@@ -127,6 +128,8 @@ def _headers(path, most: int = 2**31) -> dict[str, Header]:
                         f"{path}: {name} needs {header.size} bytes of the {info.file_size} it has; "
                         f"at most {most} can be read from .npz, use .npy, HDF5 or Zarr for more"
                     )
+                count = int(np.prod(header.shape, dtype=object))
+                check_stored(path, name, count, header.size, info.compress_size)
     return headers
 
 

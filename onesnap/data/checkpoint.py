@@ -47,9 +47,17 @@ def load_checkpoint(
         if header["fingerprint"] != mark:
             raise ValueError("it belongs to other data or other settings")
         arrays = {name: tensors[name].reshape(shape) for name, shape in shapes.items()}
-        return arrays, {"rows": [int(n) for n in header["rows"]], "done": int(header["done"])}
+        counts = [header["done"], *header["rows"]]
+        fine = all(type(count) is int and 0 <= count < 2**63 for count in counts)
+        if not fine or not all(_sound(array) for array in arrays.values()):
+            raise ValueError("it holds values that make no sense")
+        return arrays, {"rows": header["rows"], "done": header["done"]}
     except (SafetensorError, ValueError, LookupError, TypeError, RecursionError) as error:
         raise ValueError(f"{path}: cannot go on from this checkpoint: {error}; remove it") from error
+
+
+def _sound(array: np.ndarray) -> bool:
+    return array.dtype == np.float64 and bool(np.isfinite(array).all())
 
 
 def _digest(tensors: Mapping[str, np.ndarray], header: dict) -> str:

@@ -7,8 +7,22 @@ import warnings
 from collections.abc import Iterator
 
 
+def printable(text: object) -> str:
+    """The text with what is not printed shown as an escape: a terminal takes such for commands."""
+    return "".join(
+        letter if letter.isprintable() else letter.encode("unicode_escape").decode("ascii")
+        for letter in str(text)
+    )
+
+
 class DataError(ValueError):
-    """A data file that cannot be read, or not without a word from the user."""
+    """A data file that cannot be read, or not without a word from the user.
+
+    Its words hold names from the file, which may be anything: they are made printable.
+    """
+
+    def __init__(self, words: str):
+        super().__init__(printable(words))
 
 
 class MissingPackage(ImportError, ValueError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ from .errors import DataError, reading
 from .hdf5 import MOST_CHUNK, list_arrays, opened
 from .layout import CHANNELS, SAMPLES, TIMES, Layout, by_names, split_names
 from .provenance import recognise, stored_channels
+from .sizes import check_stored
 
 # Codecs of Zarr that only move numbers about; others can run code or are not installed anyway.
 CODECS = {
@@ -228,17 +230,35 @@ def _spacing(source, dim) -> float | None:
 
 def _check_zarr(path: Path) -> None:
     """Refuse what leads out of the folder, what could run code, and sizes that cannot be right."""
+    stored, arrays = 0, []
     for count, (folder, folders, names) in enumerate(os.walk(path, followlinks=False)):
         if count > 100_000:
             raise DataError(f"{path}: has more folders than can be right")
         for name in (*folders, *names):
             if (Path(folder) / name).is_symlink():
                 raise DataError(f"{path}: {name} is a link to somewhere else; copy the data into it")
+        stored += sum((Path(folder) / name).stat().st_size for name in names)
         for name in {"zarr.json", ".zarray", ".zmetadata"} & set(names):
             file = Path(folder) / name
             if file.stat().st_size > 2**24:
                 raise DataError(f"{file}: has more metadata than can be right")
-            _check_metadata(file, json.loads(file.read_text("utf-8")))
+            content = json.loads(file.read_text("utf-8"))
+            _check_metadata(file, content)
+            arrays += [_values(content)] if name != ".zmetadata" else []
+    needed = sum(size for _, size in arrays)
+    check_stored(path, "all of its arrays", sum(count for count, _ in arrays), needed, stored)
+
+
+def _values(content: Any) -> tuple[int, int]:
+    """How many values the metadata of an array declares, and their bytes; none of a group."""
+    shape = content.get("shape") if isinstance(content, dict) else None
+    if not isinstance(shape, list) or not all(isinstance(size, int) for size in shape):
+        return 0, 0
+    try:
+        size = np.dtype(content.get("dtype") or content.get("data_type")).itemsize
+    except TypeError:  # a type of Zarr's own
+        size = 8
+    return (count := math.prod(shape)), count * size
 
 
 def _check_metadata(file: Path, content: Any) -> None:

@@ -5,6 +5,9 @@ What HDF5 calls a dataset is an array here: a `Dataset` is what a whole file hol
 
 from __future__ import annotations
 
+import mmap
+import os
+import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -12,7 +15,9 @@ from typing import Any
 import numpy as np
 
 from .errors import DataError, reading
+from .sizes import check_stored
 
+MOST_SCANNED = 2**28  # bytes of a file that is looked through for damage
 MOST_CHUNK = 2**30  # bytes that a library takes at once to read any part of a chunk
 
 
@@ -24,6 +29,34 @@ def opened(path) -> Iterator[Any]:
 
         with h5py.File(path, "r") as file:
             yield file
+
+
+def check_heaps(path) -> None:
+    """Refuse heaps of a damaged file in which the library would go round for ever.
+
+    In a heap, which holds texts and lists of attributes, free space of no length leads nowhere. Only
+    files of up to `MOST_SCANNED` bytes are looked through.
+    """
+    with reading(path), open(path, "rb") as stream:
+        if not 0 < os.fstat(stream.fileno()).st_size <= MOST_SCANNED:
+            return
+        with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            at = content.find(b"GCOL\x01")
+            while at >= 0:
+                if _is_endless(content, at):
+                    raise DataError(f"{path}: has a heap at byte {at} that never ends; it is damaged")
+                at = content.find(b"GCOL\x01", at + 1)
+
+
+def _is_endless(content: mmap.mmap, at: int) -> bool:
+    (size,) = struct.unpack("<Q", content[at + 8 : at + 16].ljust(8, b"\1"))
+    place, end = at + 16, min(at + size, len(content))
+    while place + 16 <= end:
+        number, _, _, length = struct.unpack("<HHIQ", content[place : place + 16])
+        if number == length == 0:
+            return True
+        place += length if number == 0 else 16 + -(-length // 8) * 8
+    return False
 
 
 def list_arrays(file, path) -> dict[str, Any]:
@@ -52,6 +85,10 @@ def list_arrays(file, path) -> dict[str, Any]:
                 arrays[prefix + name] = check(item, path, prefix + name)
 
     walk(file, "", 0)
+    kinds = [array for array in arrays.values() if array.size]
+    count = sum(array.size for array in kinds)
+    total = sum(array.size * array.dtype.itemsize for array in kinds)
+    check_stored(path, f"all of its {len(kinds)} arrays", count, total, file.id.get_filesize())
     return arrays
 
 
@@ -66,10 +103,12 @@ def check(array, path, name: str):
         size = int(np.prod(array.chunks, dtype=object)) * array.dtype.itemsize
         if size > MOST_CHUNK:
             raise DataError(f"{path}: {name} has chunks of {size} bytes, more than can be right")
-    elif array.size and array.dtype.kind in "fiub":
-        size, stored = array.size * array.dtype.itemsize, array.id.get_storage_size()
-        if stored not in (0, size):
-            raise DataError(f"{path}: {name} needs {size} bytes and has {stored}; it is damaged")
+    if not array.size or array.dtype.kind not in "fiub":
+        return array
+    size, stored = array.size * array.dtype.itemsize, array.id.get_storage_size()
+    if array.chunks is None and stored not in (0, size):
+        raise DataError(f"{path}: {name} needs {size} bytes and has {stored}; it is damaged")
+    check_stored(path, name, array.size, size, min(stored, array.file.id.get_filesize()))
     return array
 
 

@@ -8,7 +8,7 @@ from .arrays import open_npy, open_npz
 from .dataset import Dataset
 from .errors import DataError, reading
 from .gridded import open_netcdf, open_zarr
-from .hdf5 import list_arrays, opened
+from .hdf5 import check_heaps, list_arrays, opened
 from .pdebench import is_pdebench, open_pdebench
 from .plain import open_plain
 from .well import is_well, open_well
@@ -53,6 +53,7 @@ def _open(path: Path, field, dims) -> Dataset:
 
 
 def _open_hdf5(path: Path, field, dims) -> Dataset:
+    check_heaps(path)
     with opened(path) as file:
         arrays = list_arrays(file, path)
         if field is None and dims is None:

@@ -12,6 +12,7 @@ from .dataset import KINDS, Dataset, Field, Trajectory, spacing
 from .errors import DataError
 from .hdf5 import numeric, opened, values, words
 from .layout import check_count
+from .sizes import check_state
 
 GROUPS = ("t0_fields", "t1_fields", "t2_fields")  # by the order of the tensor
 
@@ -82,6 +83,8 @@ def open_well(path, file, arrays: Mapping[str, Any]) -> Dataset:
     count = samples.pop() if len(samples) == 1 else count
     check_count(count, path)
     quantities = [q.check(path, count, steps, space) for q in quantities]
+    # Axes along which nothing varies are filled up: a state is larger than what is stored of it.
+    check_state(path, sum(q.channels for q in quantities), space, file.id.get_filesize())
     moving, still = [q for q in quantities if q.time], [q for q in quantities if not q.time]
     if not moving:
         raise DataError(f"{path}: no field varies in time: there is no step to learn")

@@ -1,26 +1,20 @@
-"""Forecasts into files: a piece at a time as they come, whole in the end.
-
-While a forecast runs its states go to a plain file beside the wanted one, `.NAME.partial`: a header
-of fixed size, then one state after the other. A run that was killed goes on after the last whole
-state. In the end the states are written in the wanted format, which takes the name at once.
-"""
+"""Forecasts into files of every format, which take their names when they are whole."""
 
 from __future__ import annotations
 
 import json
 import os
 import shutil
-import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from .atomic import check_writable, unfinished
 from .dataset import Field
 from .errors import DataError, reading
 
-HEADER = 8192  # bytes, filled up with spaces
 FORMATS = (".npz", ".nc", ".h5", ".zarr")
 
 
@@ -29,55 +23,7 @@ def check_name(path, force: bool) -> Path:
     path = Path(path)
     if path.suffix not in FORMATS:
         raise ValueError(f"out: expected a name ending in one of {FORMATS}, got {str(path)!r}")
-    if path.exists() and not force:
-        raise FileExistsError(f"{path}: exists already; choose another name, or say force")
-    return path
-
-
-class Partial:
-    """States of a forecast that is under way."""
-
-    def __init__(self, path: Path, shape: Sequence[int], about: Mapping[str, Any]):
-        self.path = path.parent / f".{path.name}.partial"
-        self.shape = tuple(shape)
-        text = json.dumps([list(shape), about], sort_keys=True).encode()
-        if len(text) > HEADER:
-            raise ValueError(f"{path}: {len(text)} bytes of description are too many")
-        header = text.ljust(HEADER)
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with self.path.open("a+b") as stream:
-                stream.seek(0)
-                if stream.read(HEADER) != header:  # of another forecast, or none yet
-                    stream.truncate(0)
-                    stream.write(header)
-        except OSError as error:
-            raise OSError(error.errno, f"cannot be written: {error.strerror}", str(path)) from error
-
-    @property
-    def done(self) -> int:
-        """How many whole states there are."""
-        return (self.path.stat().st_size - HEADER) // (8 * int(np.prod(self.shape)))
-
-    def append(self, states: np.ndarray) -> None:
-        """Add states behind those that are whole."""
-        place = HEADER + self.done * 8 * int(np.prod(self.shape))
-        try:
-            with self.path.open("r+b") as stream:
-                stream.truncate(place)  # half a state, if the last run was killed in the middle of it
-                stream.seek(place)
-                stream.write(np.ascontiguousarray(states, np.float64).tobytes())
-        except OSError as error:
-            words = f"cannot be written, {self.done} states are kept: {error.strerror}"
-            raise OSError(error.errno, words, str(self.path)) from error
-
-    def states(self) -> np.ndarray:
-        """All states, mapped into memory."""
-        return np.memmap(self.path, np.float64, "r", HEADER, (self.done, *self.shape))
-
-    def remove(self) -> None:
-        """Forget them, after they were written elsewhere."""
-        self.path.unlink(missing_ok=True)
+    return check_writable(path, path.suffix, force=force)
 
 
 def write(
@@ -89,8 +35,9 @@ def write(
     as JSON beside the states, `band` the half-width of their error band.
     """
     path = Path(path)
-    folder = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
+    folder = unfinished(path)
     try:
+        folder.mkdir(mode=0o700)
         with reading(path):
             whole = folder / f"whole{path.suffix}"
             if path.suffix == ".npz":

@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..grid.memory import check_memory
 from ..grid.scaling import spatial_mean
 from ..grid.states import check_states
 from .catalogue import System, find
@@ -82,6 +83,7 @@ def simulate(
     warm = _spin_up_steps(system, spin_up, start)
     total = warm + steps * every
     report = progress or (lambda done, total: None)
+    check_memory(steps + 1, system.shape, 8, "simulate fewer, or in parts with start=")
     trajectory = np.empty((steps + 1, *system.shape))
     room = _room(steps, trajectory[0].nbytes)
     report(0, total)

@@ -1,6 +1,7 @@
 """Plain arrays on regular grids.
 
 states       checks of users' arrays
+memory       how much there is, before states are made that would not fit
 windows      fields cut into windows, and blocks glued back into a field
 boundary     what lies beyond the edges
 edges        blocks near open ends, predicted from windows that keep inside

@@ -46,6 +46,11 @@ def check_surroundings(
                     f"the grid {tuple(space)} along axis {axis}; give widths of at most "
                     f"{most - (most - block) % 2}, or a larger grid"
                 )
+            if side > BOXES * points:
+                raise ValueError(
+                    f"surroundings: a box of {side} cells for a width of {width} goes around the "
+                    f"{points} points of axis {axis} more than {BOXES} times; give smaller widths"
+                )
             if BOXES * side < block:
                 raise ValueError(
                     f"surroundings: {BOXES} boxes of {side} cells lie within a block of {block}; "

@@ -6,5 +6,6 @@ spectral_limit   waves get no stronger than in training
 rollout          forecasts with a status
 forecaster       what anything that forecasts looks like
 file             model files
+validation       what a model file may say
 forecast_file    long forecasts into files
 """

@@ -20,14 +20,15 @@ from safetensors.numpy import save as to_bytes
 from ..data.atomic import write_atomically
 from ..grid.boundary import both_sides
 from ..grid.scaling import Scaling
-from ..grid.windows import per_axis, window_sides
+from ..grid.windows import AnyArray, per_axis, window_sides
 from ..network.assemble import make_network
 from ..network.context import Context
-from ..network.features import ACTIVATIONS, Features
+from ..network.features import Features
 from ..network.inputs import Inputs
-from ..symmetry import Element, Group
+from ..symmetry import Group
 from .plan import Plan
 from .stepper import Stepper
+from .validation import check_card, check_settings, check_window, make_group
 
 VERSION = 1
 KEY = "onesnap"  # the entry of the header that holds the settings, and a digest of it all
@@ -146,11 +147,7 @@ def _encode(value: Any) -> Any:
 def _decode(value: dict) -> Any:
     if set(value) != {"group"}:
         return value
-    elements = tuple(
-        Element(tuple(axes), tuple(map(bool, flips)), sign)
-        for axes, flips, sign in value["group"]["elements"]
-    )
-    return Group(elements, tuple(value["group"]["fields"]))
+    return make_group(value["group"])
 
 
 def _digest(tensors: dict[str, np.ndarray], settings: str) -> str:
@@ -160,20 +157,6 @@ def _digest(tensors: dict[str, np.ndarray], settings: str) -> str:
         total.update(f"{name} {tensors[name].shape} {tensors[name].dtype}".encode())
         total.update(tensors[name].tobytes())
     return total.hexdigest()
-
-
-def _check_card(card: dict | None) -> dict | None:
-    """What the model remembers of its data, after a look at its form."""
-    if card is None:
-        return None
-    listed = [card[key] for key in ("axes", "dx", "parameters", "context", "fields")]
-    fine = all(isinstance(value, list) for value in listed)
-    for name, kind, channels, units in card["fields"]:
-        fine = fine and all(isinstance(word, str) for word in (name, kind, units))
-        fine = fine and isinstance(channels, int) and 1 <= channels <= 1000
-    if not fine or not isinstance(card["dt"], float | int | None) or "masked" not in card:
-        raise ValueError("what it says of its data makes no sense")
-    return card
 
 
 def _check_size(path: Path) -> None:
@@ -197,7 +180,9 @@ def _check_tensors(tensors: dict[str, np.ndarray]) -> None:
 
 
 def _assemble(settings: dict, tensors: dict[str, np.ndarray]) -> Stored:
-    """Build the parts, after checking that their sizes fit together."""
+    """Build the parts, after checking every value, and that sizes fit together."""
+    check_settings(settings)
+    check_window(settings, tensors)
     dimension = len(settings["stride"])
     context = Context(
         per_axis("position", settings["position"], dimension, 0),
@@ -216,7 +201,7 @@ def _assemble(settings: dict, tensors: dict[str, np.ndarray]) -> Stored:
     )
     if tensors["readout"].shape[1] != inputs.outputs:  # before windows were kept inside open ends
         inputs = dataclasses.replace(inputs, inward=False)
-    _check_sizes(inputs, settings["activation"], tensors)
+    _check_sizes(inputs, settings["plan"]["symmetry"], tensors)
     features = Features(
         tensors.get("features.basis"),
         tensors["features.weights"],
@@ -233,11 +218,11 @@ def _assemble(settings: dict, tensors: dict[str, np.ndarray]) -> Stored:
     stencil = inputs.stencil(plan.symmetry)
     network = make_network(features, tensors["readout"], stencil, orbits, plan.shrinkage)
     stepper = Stepper(inputs, network, tensors.get("loudest"))
-    card = _check_card(settings.get("data"))
+    check_card(settings.get("data"), inputs.channels, dimension, context)
     params = dict(settings["params"])
     if isinstance(params.get("surroundings"), list):  # JSON knows no tuples
         params["surroundings"] = _widths(params)
-    return Stored(stepper, params, plan, card, tensors.get("members"))
+    return Stored(stepper, params, plan, settings.get("data"), tensors.get("members"))
 
 
 def _widths(settings: dict) -> tuple[int, ...]:
@@ -246,7 +231,7 @@ def _widths(settings: dict) -> tuple[int, ...]:
     return per_axis("surroundings", widths, len(widths), 1)
 
 
-def _check_sizes(inputs: Inputs, activation: str, tensors: dict[str, np.ndarray]) -> None:
+def _check_sizes(inputs: Inputs, symmetry: Group, tensors: dict[str, np.ndarray]) -> None:
     """Raise unless the arrays of a network fit its inputs, and each other."""
     context, scaling, channels = inputs.context, inputs.scaling, inputs.channels
     dimension, shapes = len(inputs.stride), {name: array.shape for name, array in tensors.items()}
@@ -256,19 +241,34 @@ def _check_sizes(inputs: Inputs, activation: str, tensors: dict[str, np.ndarray]
     beside = inputs.values
     hidden, known = shapes["features.weights"][1], context.parameters.shape[0] + fields
     stacked = hidden + cells + beside + 1  # with a linear part
-    ordered = scaling.low.shape == scaling.high.shape and bool((scaling.low < scaling.high).all())
     fits = {
         "features.basis": seen == cells,
         "features.weights": shapes["features.weights"][0] == rank + beside,
         "features.bias": shapes["features.bias"] == (hidden,),
         "readout": shapes["readout"] in ((units, inputs.outputs) for units in (hidden, stacked)),
-        "scaling.high": ordered,
-        "context.fields": context.fields.ndim in (1, 1 + dimension),
+        "scaling.high": _are_ranges(scaling.low, scaling.high),
+        "context.fields": context.fields.ndim == 1 + dimension or context.fields.size == 0,
         "fill": "fill" not in shapes or (context.fields.size and shapes["fill"] == (channels,)),
-        "loudest": shapes.get("loudest", (channels,))[0] == channels,
+        "loudest": "loudest" not in shapes or _are_limits(tensors["loudest"], channels),
         "members": shapes.get("members", (0, *shapes["readout"]))[1:] == shapes["readout"],
-        "context.low": context.low.shape == context.high.shape == (known,),
+        "context.low": context.low.shape == (known,) and _are_ranges(context.low, context.high),
+        "symmetry": (symmetry.dimension, symmetry.channels) == (dimension, channels),
     }
     wrong = [name for name, fine in fits.items() if not fine]
-    if wrong or activation not in ACTIVATIONS:
-        raise ValueError(f"the sizes of {wrong or 'activation'} do not fit the rest")
+    if wrong:
+        raise ValueError(f"the sizes of {wrong} do not fit the rest")
+    if context.fields.shape[0]:
+        inputs.check_grid(context.fields.shape[1:])
+
+
+def _are_ranges(low: AnyArray, high: AnyArray) -> bool:
+    """Whether these are the ends of ranges that one can divide by."""
+    if low.shape != high.shape:
+        return False
+    with np.errstate(over="ignore"):
+        return bool(np.all(low < high) and np.isfinite(high - low).all())
+
+
+def _are_limits(amplitudes: np.ndarray, channels: int) -> bool:
+    rows, bands = amplitudes.shape
+    return rows == channels and bands >= 2 and bool(np.all(amplitudes >= 0))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.metadata
+import shutil
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,7 +15,9 @@ import numpy as np
 
 from ..data import Dataset, Field
 from ..data.card import card, context_of
-from ..data.writing import Partial, check_name, write
+from ..data.partial import Partial
+from ..data.writing import check_name, write
+from ..grid.memory import readable
 from .forecaster import Forecaster
 from .rollout import Forecast
 
@@ -58,14 +61,28 @@ def forecast_to_file(
     }
     context = context_of(known, dataset, trajectory) if model.data_ else {}
     labels = {**known, "dx": dataset.dx, "axes": dataset.axes}
-    times = (index + np.arange(1 + steps // every) * every) * (dataset.dt or known["dt"] or 1.0)
-    if members:
-        forecast = _quietly(model, first, steps, every, members=members, progress=progress, **context)
-        about |= {"members": members, "valid_until": forecast.valid_until, **_status(forecast)}
-        write(out, forecast.states, times[: len(forecast.states)], labels, about, forecast.band)
-        return _finish(forecast, len(forecast.states))
-    mark = {**about, "state": hashlib.sha256(first.tobytes()).hexdigest()}
-    partial = Partial(out, first.shape, mark)
+    mark = {**about, "members": members, "state": hashlib.sha256(first.tobytes()).hexdigest()}
+    _check_disk(out, 1 + steps // every, first)
+    with Partial(out, first.shape, mark) as partial:
+        check_name(out, force)  # once more: another process may have written it before we held it
+        if members:
+            more = {"members": members, "progress": progress, **context}
+            forecast = _quietly(model, first, steps, every, **more)
+            about |= {"members": members, "valid_until": forecast.valid_until}
+            states = forecast.states
+        else:
+            forecast = _in_pieces(model, partial, first, steps, every, context, progress)
+            states = partial.states()[: 1 + steps // every]
+        times = (index + np.arange(len(states)) * every) * (dataset.dt or known["dt"] or 1.0)
+        write(out, states, times, labels, about | _status(forecast), forecast.band)
+        partial.remove()
+    return _finish(forecast, len(states))
+
+
+def _in_pieces(
+    model: Forecaster, partial: Partial, first, steps: int, every: int, context, progress
+) -> Forecast:
+    """Add states to a file until there are enough, or the forecast diverges; returns its status."""
     if not partial.done:
         partial.append(first[None])
     kept, forecast = 1 + steps // every, Forecast(first[None], every)
@@ -78,10 +95,18 @@ def forecast_to_file(
         partial.append(result.states[1:])
         if progress is not None:
             progress(min(kept, done + count), kept)
-    states = partial.states()[:kept]
-    write(out, states, times[: len(states)], labels, about | _status(forecast))
-    partial.remove()
-    return _finish(forecast, len(states))
+    return forecast
+
+
+def _check_disk(out: Path, count: int, first: np.ndarray) -> None:
+    """Raise unless there is room for so many states, twice: in pieces, and in the wanted format."""
+    folder = next(parent for parent in out.absolute().parents if parent.is_dir())
+    needed, free = 2 * 8 * count * first.size, shutil.disk_usage(folder).free
+    if needed > free:
+        raise ValueError(
+            f"steps: {count} states of shape {first.shape} need {readable(needed)} on the disk while "
+            f"they are written, and {folder} has {readable(free)}; keep fewer with every="
+        )
 
 
 def _quietly(model: Forecaster, state, steps: int, every: int, **more) -> Any:

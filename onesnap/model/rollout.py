@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from ..grid.memory import check_memory
 from ..grid.windows import AnyArray
 from .stepper import Stepper
 
@@ -19,6 +20,7 @@ from .stepper import Stepper
 # a linear equation may be of any size, and drift.
 MARGIN, STRAIGHT_MARGIN = 4.0, 1e3
 REMEMBER = ("steps", "kept", "everything")
+MOST_STEPS = 2**31 - 1  # that a compiled loop can count
 VALID_RSE = 25.0  # percent of RSE up to which a forecast counts as valid
 
 
@@ -190,6 +192,14 @@ def forecast(
     return [
         finish(*of, steps // every * every, every) for of in zip(kept, outside, good, strict=True)
     ]
+
+
+def check_length(steps: int, every: int, states: np.ndarray, dtype: str) -> None:
+    """Raise unless so many steps can be counted, and the states that are kept of them held."""
+    if steps > MOST_STEPS:
+        raise ValueError(f"steps: expected at most {MOST_STEPS}, got {steps}; forecast in parts")
+    advice = "keep fewer with every=, or forecast into a file with `onesnap rollout`"
+    check_memory(1 + steps // every, states.shape, np.dtype(dtype).itemsize, advice)
 
 
 def in_chunks(

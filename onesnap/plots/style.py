@@ -98,12 +98,12 @@ def mark_valid(axes: Axes, valid: float, end: float, complete: bool, height: flo
 def colour_bar(figure: Figure, image, axes, label: str, shrink: float = 0.9) -> None:
     bar = figure.colorbar(image, ax=axes, shrink=shrink, aspect=22 * len(axes) / 2, pad=0.015)
     bar.outline.set_visible(False)
-    bar.set_label(label, fontsize=SMALL, color=INK)
+    bar.set_label(label, fontsize=SMALL, color=INK, parse_math=False)  # $ is a letter of a name
     bar.ax.tick_params(labelsize=SMALL, color=FAINT, labelcolor=INK)
 
 
 def set_title(axes: Axes, words: str) -> None:
-    axes.set_title(words, loc="left", fontsize=MEDIUM, color=INK, pad=4)
+    axes.set_title(words, loc="left", fontsize=MEDIUM, color=INK, pad=4, parse_math=False)
 
 
 def tidy(axes: Axes) -> None:

@@ -99,12 +99,12 @@ def work(folder: Path, name: str, first: int, last: int) -> None:
         print(json.dumps([seed, outcome, peak_memory()]), flush=True)
 
 
-def supervise(folder: Path, name: str, total: int) -> dict[str, int]:
-    """Run workers over all seeds, starting anew after one that died or hung."""
+def supervise(folder: Path, name: str, total: int, study: str = "damage") -> dict[str, int]:
+    """Run workers of a study over all seeds, starting anew after one that died or hung."""
     counts: dict[str, int] = {}
     seed, start, peak = 0, None, 0
     while seed < total:
-        module = f"{__package__}.damage"
+        module = f"{__package__}.{study}"
         command = [sys.executable, "-m", module, "--work", str(folder), name, str(seed), str(total)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as worker:
             assert worker.stdout

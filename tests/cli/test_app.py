@@ -11,6 +11,7 @@ import onesnap
 from onesnap.cli import app as command_line, demo
 from onesnap.cli.app import Guarded, add_commands
 from onesnap.cli.bars import bars
+from onesnap.network.native.library import compiled
 
 METRICS = {
     "expected": None,
@@ -35,6 +36,23 @@ def test_version():
     result = run("--version")
     assert result.exit_code == 0
     assert result.stdout.strip() == f"onesnap {onesnap.__version__}"
+
+
+def test_version_tells_where_native_code_is():
+    result = run("--version", "--verbose")
+    assert result.exit_code == 0
+    lines = [f"onesnap {onesnap.__version__}", f"native code: {compiled().about}"]
+    assert result.stdout.splitlines() == lines
+    alone = run("--verbose")
+    assert alone.exit_code == 2
+    assert "--verbose stands beside --version" in alone.output
+
+
+def test_demo_looks_at_out_before_it_starts(tmp_path):
+    (tmp_path / "file").touch()
+    result = run("demo", "--out", tmp_path / "file" / "folder")
+    assert result.exit_code == 2
+    assert "cannot be written: Not a directory" in result.stderr
 
 
 @pytest.mark.parametrize("command", ["demo", "systems", "simulate"])

@@ -2,6 +2,7 @@
 
 import os
 
+import h5py
 import numpy as np
 import pytest
 from typer.testing import CliRunner
@@ -11,6 +12,7 @@ import onesnap as snap
 from onesnap.cli import app
 from onesnap.cli.data import compared, describe, parse_boundary, ranges, sample
 from onesnap.data.arrays import from_array
+from onesnap.model import forecast_file
 from onesnap.model.rollout import VALID_RSE
 
 
@@ -80,12 +82,12 @@ def test_fit_tells_of_windows_that_were_left_out(tmp_path):
     states = np.cumsum(np.random.default_rng(0).normal(size=(20, 1, 32)), axis=0)
     states[3, 0, 7] = np.nan
     np.save(tmp_path / "gaps.npy", states)
-    options = ("--pairs", 0, "--extent", 1, "--hidden", 0, "--out", tmp_path / "model")
+    options = ("--pairs", 0, "--extent", 1, "--hidden", 0, "--out", tmp_path / "model.safetensors")
     result = run("fit", tmp_path / "gaps.npy", *options)
     assert result.exit_code == 0, result.output
     # Every cell starts a window, in the 15 pairs of the 16 states that are learned from. The gap
     # is in two pairs, and as many windows of each touch it as a window has cells.
-    plan = snap.load(tmp_path / "model").plan_
+    plan = snap.load(tmp_path / "model.safetensors").plan_
     touched = 2 * (plan.stride[0] + 2)
     assert f"{touched} of {15 * 32} windows left out: they touch missing" in result.stdout
 
@@ -95,7 +97,7 @@ def test_fit_says_loudly_that_a_model_is_no_good(tmp_path):
     noise = np.random.default_rng(0).normal(size=(30, 1, 32))
     still = noise[23] + np.cumsum(1e-6 * noise[:6], axis=0)
     np.save(tmp_path / "noise.npy", np.concatenate([noise[:24], still]))
-    options = ("--pairs", 2, "--extent", 2, "--hidden", 60, "--out", tmp_path / "model")
+    options = ("--pairs", 2, "--extent", 2, "--hidden", 60, "--out", tmp_path / "model.safetensors")
     result = run("fit", tmp_path / "noise.npy", *options)
     assert result.exit_code == 0, result.output
     assert "warning: THE MODEL DOES NOT BEAT PERSISTENCE" in result.stderr
@@ -111,7 +113,16 @@ def test_fit_sees_a_window_that_is_too_small(extent, enough, tmp_path):
     field = sum(a * np.sin(2 * np.pi * k * x / 64 + p) for k, (a, p) in enumerate(amplitudes))
     truth = np.stack([np.roll(field, 3 * t) for t in range(30)])[:, None]
     np.save(tmp_path / "waves.npy", truth)
-    options = ("--pairs", 8, "--extent", extent, "--hidden", 0, "--out", tmp_path / "model")
+    options = (
+        "--pairs",
+        8,
+        "--extent",
+        extent,
+        "--hidden",
+        0,
+        "--out",
+        tmp_path / "model.safetensors",
+    )
     result = run("fit", tmp_path / "waves.npy", *options)
     assert result.exit_code == 0, result.output
     assert ("a step reaches beyond the window" in result.stderr) != enough
@@ -207,3 +218,81 @@ def test_data_that_does_not_fit_the_model_is_refused(folder, tmp_path):
     assert result.exit_code == 2
     assert result.stderr.startswith("onesnap: error: ")
     assert run("score", tmp_path / "other.npy", folder / "data.hdf5").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("out", "words"),
+    [
+        ("model", "out: expected a name ending in .safetensors, got "),
+        ("model.npz", "out: expected a name ending in .safetensors, got "),
+        ("data.npy/model.safetensors", "cannot be written: Not a directory"),
+        ("folder.safetensors", "exists already"),
+    ],
+)
+def test_fit_looks_at_out_before_it_learns(out, words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.save("data.npy", np.zeros((5, 1, 16)))
+    os.mkdir("folder.safetensors")
+    monkeypatch.setattr(snap.Surrogate, "fit", lambda *arguments, **more: pytest.fail("learned"))
+    result = run("fit", "data.npy", "--out", out)
+    assert result.exit_code == 2
+    assert words in result.stderr
+    forced = run("fit", "data.npy", "--out", "folder.safetensors", "--force")
+    assert "expected a file to write, got a folder" in forced.stderr
+    kept = run("fit", "data.npy", "--out", "a.safetensors", "--checkpoint", "data.npy/kept")
+    assert "cannot be written: Not a directory: 'data.npy/kept'" in kept.stderr
+    assert kept.exit_code == 2
+    assert sorted(os.listdir()) == ["data.npy", "folder.safetensors"]
+
+
+def test_plot_looks_at_out_before_it_draws(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.save("line.npy", np.zeros((5, 1, 16)))
+    result = run("plot", "line.npy", "--out", "line.npy/a.png")
+    assert result.exit_code == 2
+    assert "cannot be written: Not a directory" in result.stderr
+
+
+NASTY = "u\x1b]0;owned\x07\u202e$\\frac{$ [bold]\n onesnap: warning: no"
+
+
+def test_names_reach_the_terminal_as_letters_only(tmp_path):
+    """An escape sequence in the name of an array, or of the file, is no command to the terminal."""
+    path = tmp_path / "a\x1b[2J.h5"
+    with h5py.File(path, "w") as file:
+        file[NASTY] = np.random.default_rng(0).normal(size=(6, 16))
+    for arguments in (
+        ("info", path),
+        ("info", path, "--field", "other\x1b[2J"),
+        ("plot", path, "--out", tmp_path / "a.png"),
+        ("plot", path, "--out", tmp_path / "\x1b[2J.txt"),
+        ("fit", path, "--out", tmp_path / "\x07.safetensors", "--extent", 1, "--hidden", 0),
+        ("score", path, path),
+    ):
+        result = run(*arguments)
+        assert result.exception is None or isinstance(result.exception, SystemExit)
+        text = result.output.replace("\n", "")
+        assert text.isprintable(), ascii(text)
+        assert "\nonesnap: warning: no" not in result.output
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_forecast_that_is_stopped_says_what_it_keeps(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(forecast_file, "PIECE", 1)
+    pieces = iter(range(3))
+    rollout = snap.Surrogate.rollout
+
+    def stopped(self, *arguments, **more):
+        if next(pieces, None) is None:
+            raise KeyboardInterrupt
+        return rollout(self, *arguments, **more)
+
+    monkeypatch.setattr(snap.Surrogate, "rollout", stopped)
+    out = tmp_path / "out.npz"
+    arguments = ("rollout", folder / "model", folder / "data.hdf5", "--steps", 9, "--out", out)
+    result = run(*arguments)
+    assert result.exit_code == 130
+    assert "onesnap: interrupted; 4 states are kept in" in result.stderr
+    monkeypatch.setattr(snap.Surrogate, "rollout", rollout)
+    assert run(*arguments).stdout == f"{out}: 10 states\n"
+    assert os.listdir(tmp_path) == ["out.npz"]

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from onesnap.data.atomic import write_atomically
+from onesnap.data import atomic
+from onesnap.data.atomic import check_writable, unfinished, write_atomically
 
 
 def test_an_existing_file_is_kept_unless_forced(tmp_path):
@@ -39,9 +40,58 @@ def test_a_full_disk_is_a_clear_error(tmp_path):
     assert os.listdir(tmp_path) == ["model"]
 
 
+def test_what_appears_meanwhile_is_not_replaced(tmp_path, monkeypatch):
+    path, fsync = tmp_path / "model", os.fsync
+
+    def late(descriptor):
+        path.write_bytes(b"of another process")
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", late)
+    with pytest.raises(FileExistsError, match="exists already"):
+        write_atomically(path, b"ours")
+    assert path.read_bytes() == b"of another process"
+    assert os.listdir(tmp_path) == ["model"]
+
+
+def test_what_a_killed_process_left_is_removed_later(tmp_path, monkeypatch):
+    path = tmp_path / "a [1].nc"
+    file, folder = unfinished(path), unfinished(path)
+    file.write_bytes(b"half")
+    (folder / "deep").mkdir(parents=True)
+    others = [tmp_path / name for name in (".b.nc.12345678.unfinished", ".a [1].nc.partial")]
+    for other in others:
+        other.touch()
+    write_atomically(path, b"whole")
+    assert file.exists()  # it may be that of a process that is still at work
+    assert folder.exists()
+    monkeypatch.setattr(atomic, "STALE", -1.0)
+    write_atomically(path, b"whole", force=True)
+    assert sorted(tmp_path.iterdir()) == sorted([path, *others])
+
+
+def test_a_name_is_tried_before_the_work_is_done(tmp_path):
+    path = tmp_path / "new" / "folder" / "a.png"
+    assert check_writable(str(path), ".png") == path
+    assert os.listdir(tmp_path) == []
+    with pytest.raises(ValueError, match="out: expected a name ending in .gif, got"):
+        check_writable(path, ".gif")
+    (tmp_path / "file").touch()
+    with pytest.raises(OSError, match="cannot be written: Not a directory: .*a.png"):
+        check_writable(tmp_path / "file" / "a.png", ".png")
+    os.mkdir(tmp_path / "a.png")
+    with pytest.raises(FileExistsError, match="exists already"):
+        check_writable(tmp_path / "a.png", ".png")
+    with pytest.raises(IsADirectoryError, match="expected a file to write, got a folder"):
+        check_writable(tmp_path / "a.png", ".png", force=True)
+    with pytest.raises(OSError, match="File name too long"):
+        check_writable(tmp_path / ("a" * 300 + ".png"), ".png")
+
+
 WRITER = """
 import signal, sys
-from onesnap.data.atomic import write_atomically
+from onesnap.data import atomic
+from onesnap.data.atomic import check_writable, unfinished, write_atomically
 signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored if the tests run in the background
 turn = 0
 while True:

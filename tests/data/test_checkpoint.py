@@ -77,3 +77,38 @@ def test_an_interrupted_fit_goes_on_and_gives_the_same_model(tmp_path, monkeypat
     np.testing.assert_array_equal(resumed.predict(states), whole.predict(states))
     with pytest.raises(ValueError, match="it belongs to other data or other settings; remove it"):
         model(extent=3).fit(dataset, checkpoint=kept)
+
+
+def test_two_fits_do_not_share_a_checkpoint(tmp_path):
+    """The second would replace what the first has kept, and remove it at its own end."""
+    np.savez(tmp_path / "data.npz", states=cooling(8, 1, 33), dt=0.1)
+    dataset, kept = snap.open(tmp_path / "data.npz", boundary="wall"), tmp_path / "kept"
+    settings = {"extent": 2, "stride": 2, "hidden": 0, "noise": 1e-3, "context": 0, "mean": "keep"}
+
+    def second(done, total):
+        with pytest.raises(FileExistsError, match="kept: another process is writing it"):
+            snap.Surrogate(**settings, symmetry=None).fit(dataset, checkpoint=kept)
+        seen.append(done)
+
+    seen = []
+    snap.Surrogate(**settings, symmetry=None).fit(dataset, checkpoint=kept, progress=second)
+    assert seen
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data.npz", "kept"]
+
+
+@pytest.mark.parametrize(
+    ("change", "header"),
+    [
+        ({"factor": np.full((2, 3), np.nan)}, {}),
+        ({"factor": np.zeros((2, 3), np.float32)}, {}),
+        ({}, {"done": -1}),
+        ({}, {"done": 2.5}),
+        ({}, {"rows": [-5]}),
+        ({}, {"rows": [True]}),
+    ],
+)
+def test_one_that_is_whole_but_makes_no_sense_is_refused(tmp_path, change, header):
+    kept = {"done": 12, "rows": [5], "mark": "mark"} | header
+    save_checkpoint(tmp_path / "kept", ARRAYS | change, **kept)
+    with pytest.raises(ValueError, match="cannot go on from this checkpoint: .*; remove it"):
+        load_checkpoint(tmp_path / "kept", SHAPES, "mark")

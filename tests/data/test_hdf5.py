@@ -6,7 +6,7 @@ import pytest
 
 import onesnap as snap
 from onesnap.data import DataError
-from onesnap.data.hdf5 import check, list_arrays, numeric, opened, values, words
+from onesnap.data.hdf5 import check, check_heaps, list_arrays, numeric, opened, values, words
 
 
 def test_arrays_are_listed_by_their_path(folder):
@@ -55,11 +55,11 @@ def test_groups_that_contain_themselves_end(tmp_path):
 def test_sizes_are_checked_before_anything_is_made(tmp_path):
     with h5py.File(tmp_path / "huge.h5", "w") as file:
         file.create_dataset("u", (10, 2**40), "f8", chunks=(1, 2**20))
-    with pytest.raises(DataError, match="is too large"):
+    with pytest.raises(DataError, match="u would need 87960930222080 bytes, and 0 are stored"):
         snap.open(tmp_path / "huge.h5")
     with h5py.File(tmp_path / "many.h5", "w") as file:
-        file.create_dataset("u", (2**40, 5, 16), "f8", chunks=(1, 5, 16))
-    with pytest.raises(DataError, match="holds 1099511627776 trajectories"):
+        file.create_dataset("u", (2**18, 2, 9), "f8", chunks=(1, 2, 9))
+    with pytest.raises(DataError, match="holds 262144 trajectories"):
         snap.open(tmp_path / "many.h5", dims="sample,time,x")
     with h5py.File(tmp_path / "chunks.h5", "w") as file:
         array = file.create_dataset("u", (2**28, 2), "f8", chunks=(2**27, 2))
@@ -100,3 +100,22 @@ def test_which_arrays_are_of_numbers(kind, expected, tmp_path):
 )
 def test_attributes_are_lists_of_words(value, expected):
     assert words(value) == expected
+
+
+def test_a_heap_that_never_ends_is_refused(folder, tmp_path):
+    """Free space of no length after the last object: the library would look for the next for ever."""
+    content = bytearray((folder / "grid.nc").read_bytes())
+    start = place = content.index(b"GCOL") + 16
+    end = start - 16 + int.from_bytes(content[start - 8 : start], "little")
+    while int.from_bytes(content[place : place + 2], "little"):
+        length = int.from_bytes(content[place + 8 : place + 16], "little")
+        place += 16 + -(-length // 8) * 8
+    assert start < place < end
+    check_heaps(folder / "grid.nc")  # as it was
+    content[place + 8 : place + 16] = bytes(8)
+    (tmp_path / "a.nc").write_bytes(content)
+    with pytest.raises(DataError, match=f"a heap at byte {start - 16} that never ends"):
+        snap.open(tmp_path / "a.nc")
+    for short in (start + 3, start - 1, start - 9):  # cut anywhere, it is looked at without a crash
+        (tmp_path / "a.nc").write_bytes(content[:short])
+        check_heaps(tmp_path / "a.nc")

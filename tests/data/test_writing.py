@@ -1,15 +1,14 @@
-"""Forecasts into files: in pieces while they come, whole and labelled in the end."""
+"""Forecasts into files: whole and labelled."""
 
 import json
 import os
-from pathlib import Path
 
 import numpy as np
 import pytest
 import xarray as xr
 
 import onesnap as snap
-from onesnap.data.writing import FORMATS, Partial, check_name, write
+from onesnap.data.writing import FORMATS, check_name, write
 
 STATES = np.random.default_rng(0).normal(size=(5, 3, 4, 6))
 CARD = {
@@ -66,35 +65,9 @@ def test_names_are_checked_before_any_work(tmp_path):
     assert check_name(tmp_path / "a.npz", force=True) == tmp_path / "a.npz"
 
 
-def partial(folder: Path, **mark) -> Partial:
-    return Partial(folder / "new" / "a.npz", STATES.shape[1:], mark)
-
-
-def test_pieces_add_up_and_go_on_after_an_interruption(tmp_path):
-    first = partial(tmp_path, model="m")
-    assert first.done == 0
-    first.append(STATES[:2])
-    first.append(STATES[2:3])
-    again = partial(tmp_path, model="m")
-    assert again.done == 3
-    again.append(STATES[3:])
-    np.testing.assert_array_equal(again.states(), STATES)
-    again.remove()
-    assert os.listdir(tmp_path / "new") == []
-
-
-def test_half_a_state_is_written_anew(tmp_path):
-    pieces = partial(tmp_path)
-    pieces.append(STATES[:2])
-    size = pieces.path.stat().st_size
-    os.truncate(pieces.path, size - 5)
-    assert pieces.done == 1
-    pieces.append(STATES[1:])
-    np.testing.assert_array_equal(pieces.states(), STATES)
-
-
-def test_pieces_of_another_forecast_are_not_continued(tmp_path):
-    partial(tmp_path, model="m").append(STATES)
-    assert partial(tmp_path, model="other").done == 0
-    with pytest.raises(ValueError, match="bytes of description are too many"):
-        partial(tmp_path, model="m" * 10_000)
+def test_a_folder_of_that_name_is_not_replaced_by_a_file(tmp_path):
+    (tmp_path / "a.npz").mkdir()
+    with pytest.raises(IsADirectoryError, match="expected a file to write, got a folder"):
+        check_name(tmp_path / "a.npz", force=True)
+    (tmp_path / "a.zarr").mkdir()
+    assert check_name(tmp_path / "a.zarr", force=True) == tmp_path / "a.zarr"

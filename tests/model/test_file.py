@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from forged import rewritten
 from hypothesis import given, settings, strategies as st
-from safetensors import safe_open
 from safetensors.numpy import save_file
 
 import onesnap as snap
-from onesnap.model.file import KEY, _digest
+from onesnap.model.file import KEY
 from onesnap.symmetry import full
 
 GOLDEN = Path(__file__).parent  # a file of version 1, and what its model predicts
@@ -150,17 +150,6 @@ def test_a_model_with_an_absurd_header_is_refused(tmp_path):
         snap.load(tmp_path / "model")
 
 
-def rewritten(path: Path, change) -> None:
-    """The file with other arrays or settings and the digest that belongs to them."""
-    with safe_open(path, framework="numpy") as stream:
-        tensors = {name: stream.get_tensor(name) for name in stream.keys()}  # noqa: SIM118
-        settings = json.loads(json.loads(stream.metadata()[KEY])["settings"])
-    change(tensors, settings)
-    text = json.dumps(settings)
-    header = {KEY: json.dumps({"settings": text, "digest": _digest(tensors, text)})}
-    save_file(tensors, path, metadata=header)
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -174,9 +163,9 @@ def rewritten(path: Path, change) -> None:
             lambda t, s: t.update({"context.low": np.zeros(1), "context.high": np.ones(1)}),
             "the sizes of .*context.low",
         ),
-        (lambda t, s: s.update(activation="relu"), "the sizes of activation do not fit"),
+        (lambda t, s: s.update(activation="relu"), "activation makes no sense: 'relu'"),
         (lambda t, s: s.update(extent=[2]), "do not fit the rest"),
-        (lambda t, s: s.update(boundary="solid"), "boundary: expected"),
+        (lambda t, s: s.update(boundary="solid"), "boundary makes no sense: 'solid'"),
         (lambda t, s: s.update(data={"fields": 3}), "not a onesnap model file that can be read"),
         (lambda t, s: s["params"].update(colour=1), r"settings .* does not know: \['colour'\]"),
     ],

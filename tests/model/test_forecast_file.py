@@ -146,3 +146,57 @@ def test_what_makes_no_sense_is_refused_before_any_work(folder, model, data, opt
         forecast_to_file(model, folder / "model", data, **options)
     assert not (folder / "refused.npz").exists()
     assert not list(folder.glob(".*"))
+
+
+SLOW = """
+import sys, time, onesnap as snap
+from onesnap.model import forecast_file
+forecast_file.PIECE = 1
+model, data, out = sys.argv[1:]
+def slowly(done, total):
+    print(done, flush=True)
+    sys.stdin.readline() if done == 2 else None
+written = forecast_file.forecast_to_file(
+    snap.load(model), model, snap.open(data), out, steps=60, start=0, progress=slowly)
+"""
+
+
+def test_two_forecasts_at_once_do_not_mix(folder, model, data, tmp_path):
+    """A job that is started again while the first still runs: one is refused, the file is right."""
+    out = tmp_path / "out.npz"
+    files = [str(path) for path in (folder / "model", folder / "data.hdf5", out)]
+    with subprocess.Popen([sys.executable, "-c", SLOW, *files], stdin=-1, stdout=-1) as first:
+        assert first.stdin
+        assert first.stdout
+        first.stdout.readline()  # it has begun, and waits
+        with pytest.raises(FileExistsError, match="out.npz: another process is writing it"):
+            forecast_to_file(model, folder / "model", data, out, steps=60, start=0)
+        first.stdin.close()
+        first.stdout.read()
+    assert first.returncode == 0
+    expected = model.rollout(data.states()[0], 60).states
+    np.testing.assert_array_equal(snap.open(out).states(), expected)
+    assert os.listdir(tmp_path) == ["out.npz"]
+
+
+def test_what_another_process_finished_meanwhile_is_kept(folder, model, data, tmp_path, monkeypatch):
+    """It was not there when we looked, and is when the lock is ours."""
+    out, begin = tmp_path / "out.npz", forecast_file.Partial
+
+    def late(*arguments):
+        partial = begin(*arguments)
+        out.write_bytes(b"precious")
+        return partial
+
+    monkeypatch.setattr(forecast_file, "Partial", late)
+    with pytest.raises(FileExistsError, match="exists already"):
+        forecast_to_file(model, folder / "model", data, out, steps=3, start=0)
+    assert out.read_bytes() == b"precious"
+    assert os.listdir(tmp_path) == ["out.npz"]
+
+
+def test_more_states_than_the_disk_holds_are_refused_before_any_work(folder, model, data, tmp_path):
+    arguments = (model, folder / "model", data, tmp_path / "new" / "out.npz")
+    with pytest.raises(ValueError, match=r"steps: 1000000000001 states of .* need 15.3 PiB on the"):
+        forecast_to_file(*arguments, steps=10**12)
+    assert os.listdir(tmp_path) == []

@@ -7,6 +7,7 @@ import pytest
 from toys import bent, waves
 
 import onesnap as snap
+from onesnap.grid import memory
 from onesnap.model.rollout import excess
 from onesnap.symmetry import full
 
@@ -147,3 +148,22 @@ def test_gradients_stay_finite_where_a_forecast_diverges():
     assert good == 4
     np.testing.assert_allclose(states[-1], 0.5 * 6**4, rtol=1e-9)
     np.testing.assert_allclose(slope, 6.0**4, rtol=1e-9)
+
+
+@pytest.mark.parametrize(("steps", "members"), [(10**9, 0), (10**9, 4), (10**12, 0), (10**30, 0)])
+def test_more_states_than_memory_holds_are_refused(steps, members, monkeypatch):
+    """On any machine: 64 GiB are taken to be there."""
+    monkeypatch.setattr(memory, "available_memory", lambda: 2**36)
+    model, start = growing(0.99), np.zeros((1, 16))
+    words = "expected at most 2147483647" if steps > 2**31 else "need 238 GiB.*64 GiB.*every="
+    with pytest.raises(ValueError, match=f"steps: .*{words}"):
+        model.rollout(start, steps, members=members)
+
+
+def test_as_many_states_as_fit_are_kept(monkeypatch):
+    model, start = growing(0.99), np.zeros((3, 1, 16))
+    monkeypatch.setattr(memory, "available_memory", lambda: 2 * 8 * 3 * 16 * 11)
+    assert len(model.rollout(start, 10)[0].states) == 11
+    assert len(model.rollout(start, 20, every=2)[0].states) == 11
+    with pytest.raises(ValueError, match=r"12 states of shape \(3, 1, 16\).* for 11 of them; keep"):
+        model.rollout(start, 11)

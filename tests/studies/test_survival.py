@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from studies.accuracy import damage, kills, streaming
+from studies.accuracy import damage, disks, hostile, kills, streaming, writers
 
 
 def test_generated_states_are_the_same_wherever_they_are_read():
@@ -75,3 +75,35 @@ def test_what_was_killed_goes_on_to_the_same_result():
     assert sum(outcome.counts.values()) == 4
     assert outcome.broken == 0
     assert outcome.same
+
+
+def test_hostile_names_are_shown_as_letters(tmp_path):
+    random = np.random.default_rng(0)
+    hostile.plain(tmp_path / "a.h5", random)
+    assert hostile.show(tmp_path / "a.h5", tmp_path) == "shown"
+    (tmp_path / "b.h5").write_bytes(b"nothing")
+    assert hostile.show(tmp_path / "b.h5", tmp_path) == "refused"
+
+
+def test_one_line_of_error_is_told_from_a_traceback():
+    assert disks.one_line("bar\nonesnap: error: a.npz: cannot be written\n")
+    assert not disks.one_line("Traceback (most recent call last):\nonesnap: error: a\n")
+    assert not disks.one_line("")
+
+
+@pytest.mark.slow
+def test_pairs_of_writers_leave_one_right_file():
+    assert set(writers.run(3)) <= {"one refused", "one after the other"}
+
+
+@pytest.mark.slow
+def test_full_disks_lose_nothing():
+    fine = {"rollout: written", "rollout: refused, and went on", "fit: refused, old file kept"}
+    assert set(disks.run(4)) <= fine | {"fit: written"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", hostile.FORMATS)
+def test_hostile_files_break_nothing(name, tmp_path):
+    counts = hostile.supervise(tmp_path, name, 8, "hostile")
+    assert set(counts) <= {"shown", "refused", "cannot be made"}

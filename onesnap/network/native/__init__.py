@@ -1,79 +1,26 @@
 """Steps and training rows of a window network as native code, where a C++ compiler is at hand.
 
 It is compiled for the processor at its first use, which takes some seconds, and kept in the user's
-cache folder. Without a compiler, on other devices, for other activations, or with ONESNAP_NATIVE=0
-in the environment, JAX, NumPy and SciPy do the same.
+cache folder (`library`). Without a compiler, on other devices, for other activations, or with
+ONESNAP_NATIVE=0 in the environment, JAX, NumPy and SciPy do the same.
 """
 
 from __future__ import annotations
 
 import ctypes
-import hashlib
 import os
-import platform
-import shutil
-import subprocess
-import tempfile
 from collections.abc import Sequence
-from functools import cache
-from importlib import metadata
-from pathlib import Path
 
 import jax
 import numpy as np
-import platformdirs
 
 from ...symmetry.parity import ParityNetwork
-
-SOURCE = Path(__file__).parent / "step.cc"
-FLAGS = ("-std=c++17", "-O3", "-march=native", "-fno-math-errno", "-fPIC", "-shared", "-w")
-STEP = "onesnap_step"
-
-
-@cache
-def library() -> ctypes.CDLL | None:
-    """The compiled code, made where that was not done before; None where it cannot be."""
-    if os.environ.get("ONESNAP_NATIVE", "1") == "0":
-        return None
-    try:
-        compiled = ctypes.CDLL(str(_library()))
-        jax.ffi.register_ffi_target(STEP, jax.ffi.pycapsule(compiled[STEP]), platform="cpu")
-    except (OSError, subprocess.SubprocessError):
-        return None  # speed is all that is lost
-    return compiled
+from .library import STEP, compiled
 
 
 def available(activation: str = "squareplus") -> bool:
     """Whether there is native code for a network with this activation."""
-    return activation == "squareplus" and library() is not None
-
-
-def _library() -> Path:
-    """The compiled step for this processor, compiler, source and jaxlib; made if it is missing."""
-    compiler = shutil.which(os.environ.get("CXX", "c++"))
-    if compiler is None:
-        raise OSError("no C++ compiler")
-    key = hashlib.sha256(SOURCE.read_bytes())
-    key.update(repr((FLAGS, compiler, _processor(), metadata.version("jaxlib"))).encode())
-    folder = platformdirs.user_cache_path("onesnap")
-    path = folder / f"step-{key.hexdigest()[:16]}.so"
-    if not path.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        # Compiled beside and moved: another process sees all of it or nothing.
-        with tempfile.TemporaryDirectory(dir=folder) as beside:
-            fresh = Path(beside) / path.name
-            command = [compiler, *FLAGS, f"-I{jax.ffi.include_dir()}", str(SOURCE), "-o", str(fresh)]
-            subprocess.run(command, check=True, capture_output=True, timeout=120)
-            fresh.replace(path)
-    return path
-
-
-def _processor() -> str:
-    """What the processor can do: a cache may be shared by different machines."""
-    listing = Path("/proc/cpuinfo")
-    lines = listing.read_text(encoding="utf-8").splitlines() if listing.exists() else []
-    flags = next((line for line in lines if line.startswith(("flags", "Features"))), "")
-    return f"{platform.machine()} {platform.processor()} {flags}"
+    return activation == "squareplus" and compiled().code is not None
 
 
 def advance(padded, context, network: ParityNetwork, channels: int, extent, stride: Sequence[int]):
@@ -143,4 +90,4 @@ def _call(name: str, arrays: Sequence[np.ndarray | None], sizes: Sequence[int]) 
     """Call a function of the library with arrays, sizes and the number of threads."""
     pointers = [None if array is None else ctypes.c_void_p(array.ctypes.data) for array in arrays]
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    getattr(library(), name)(*pointers, *map(ctypes.c_int64, (*sizes, cores or 1)))
+    getattr(compiled().code, name)(*pointers, *map(ctypes.c_int64, (*sizes, cores or 1)))

@@ -1,0 +1,25 @@
+"""What goes to the terminal: names come from files, and may hold anything."""
+
+from __future__ import annotations
+
+import typer
+
+from ..data.errors import printable
+
+LONGEST = 100  # characters of a name in a picture or a table
+
+
+def short(name: str) -> str:
+    """A name for a table or a picture."""
+    name = printable(name)
+    return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
+
+
+def say(text: object, *, err: bool = False) -> None:
+    """Print a line."""
+    typer.echo(printable(text), err=err)
+
+
+def warn(text: object) -> None:
+    """Print a line of warning."""
+    say(f"onesnap: warning: {text}", err=True)
