@@ -21,9 +21,11 @@ COUNTS = (1, 20, 200, 0)  # of pairs; 0 for all
 LAYERS = 5
 
 
-def forecast(model: snap.Surrogate, starts: np.ndarray, steps: int, **more: Any) -> np.ndarray:
-    """Forecasts of all starts; what diverged is NaN from there on."""
-    states = np.full((len(starts), steps, *starts.shape[1:]), np.nan, np.float32)
+def forecast(
+    model: snap.Surrogate, starts: np.ndarray, steps: int, dtype: Any = np.float32, **more: Any
+) -> np.ndarray:
+    """Forecasts of all starts, kept in `dtype`; what diverged is NaN from there on."""
+    states = np.full((len(starts), steps, *starts.shape[1:]), np.nan, dtype)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what diverges is in the answer
         for number, one in enumerate(model.rollout(starts, steps, **more)):
