@@ -39,7 +39,7 @@ FULL = Scale()
 RESERVOIR = Family(
     FAMILIES["reservoir"].guest,
     product(
-        units=(500, 1000), scale=(0.1, 0.2), radius=(0.1, 0.3), ridge=(1e-10, 1e-9, 1e-8, 1e-7),
+        units=(500,), scale=(0.1, 0.2), radius=(0.1, 0.3), ridge=(1e-10, 1e-9, 1e-8, 1e-7),
         extent=(6, 8), stride=(4,), seed=(0,),
     ),
 )  # fmt: skip
