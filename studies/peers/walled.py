@@ -38,11 +38,6 @@ class Problem:
     pairs: int = 10
     finer: int = 2  # cells of the truth in one
     coarser: tuple[int, ...] = (1, 2)
-    settings: tuple[Mapping[str, Any], ...] = (
-        {},
-        {"extent": 3, "stride": 4, "hidden": 100, "rank": 30},
-        {"extent": 3, "stride": 4, "hidden": 300, "rank": 48},
-    )
 
     def mask(self, points: int) -> np.ndarray | None:
         """1 outside a disc in the middle; a cell belongs to where its centre is."""
@@ -61,6 +56,11 @@ SOLVERS: tuple[Mapping[str, Any], ...] = (
     *({"solver": "runge-kutta", "dt": dt} for dt in (0.05, 0.1, 0.25, 0.5)),
     {"solver": "runge-kutta", "dt": 0.1, "adaptive": True, "tolerance": 1e-3},
     {"solver": "scipy", "method": "LSODA"},
+)
+SETTINGS: tuple[Mapping[str, Any], ...] = (
+    {},
+    {"extent": 3, "stride": 4, "hidden": 100, "rank": 30},
+    {"extent": 3, "stride": 4, "hidden": 300, "rank": 48},
 )
 REFERENCE = {"solver": "runge-kutta", "dt": 0.02}
 
@@ -169,7 +169,7 @@ def cases(problem: Problem, guests: Guests) -> Iterator[Case]:
                 f"{SOLVER}, {problem.points // coarser}², {_words(solver)}",
                 lambda progress, c=coarser, s=solver: solver_point(guests, problem, c, s),
             )
-    for settings in problem.settings:
+    for settings in SETTINGS:
         for dtype in ("float32", "float64"):
             yield Case(
                 f"{SURROGATE}, {settings.get('hidden', 'auto')}, {dtype}",
