@@ -78,8 +78,8 @@ class Learned:
     seconds: float
 
 
-def learn(pairs: Pairs, settings: Mapping[str, Any], **more: Any) -> Learned:
-    """Fit, and record every Python warning; `more` goes to the fit beside the pairs."""
+def learn(pairs: tuple[Any, ...], settings: Mapping[str, Any], **more: Any) -> Learned:
+    """Fit to pairs, or a dataset alone, and record every Python warning; `more` goes to the fit."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         begun = time.perf_counter()

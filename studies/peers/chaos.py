@@ -1,4 +1,4 @@
-"""A tuned parallel reservoir beside ours: 1-D Kuramoto-Sivashinsky of the catalogue, few and many states.
+"""A tuned parallel reservoir beside ours: 1-D Kuramoto-Sivashinsky, from few and many states.
 
 Both learn from the same consecutive states. The reservoir gets true states before each start, to be
 driven by; ours gets the start alone. Valid time: until the relative squared error passes 25 %.
@@ -59,7 +59,9 @@ class Trial:
         for one, truth in zip(states, self.truth, strict=True):
             fine = np.isfinite(one).all(axis=tuple(range(1, one.ndim)))
             end = len(fine) if fine.all() else int(np.argmin(fine))
-            times.append(float(snap.valid_time(np.concatenate([truth[:1], one[:end]]), truth, self.dt)))
+            times.append(
+                float(snap.valid_time(np.concatenate([truth[:1], one[:end]]), truth, self.dt))
+            )
         return times
 
 

@@ -1,9 +1,9 @@
 """Honest cost: error-matched with the best solver at hand, and the breakeven count.
 
-A surrogate is compared with the cheapest solver that errs no more at the same time. The breakeven count is
-the number of forecasts after which data, learning and forecasts of the surrogate together are cheaper than
-as many of that solver; there is none where the solver is cheaper by itself. Costs are seconds of one
-forecast to the horizon, compiled; errors relative squared errors in percent.
+A surrogate is compared with the cheapest solver that errs no more at the same time. The breakeven
+count is the number of forecasts after which data, learning and forecasts of the surrogate together
+are cheaper than as many of that solver; there is none where the solver is cheaper by itself. Costs
+are seconds of one forecast to the horizon, compiled; errors relative squared errors in percent.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ def verdicts(points: list[Mapping[str, Any]]) -> list[dict]:
                     "cost": point["cost"],
                     "before": point["data"] + point["learning"],
                     "solver": solver["label"],
-                    "solver's error": solver["error"],
-                    "solver's cost": solver["cost"],
+                    "solver error": solver["error"],
+                    "solver cost": solver["cost"],
                     "breakeven": breakeven(point, solver),
                 }
             )
     never = float("inf")
-    return sorted(rows, key=lambda r: (r["breakeven"] or never, r["cost"] / r["solver's cost"]))
+    return sorted(rows, key=lambda r: (r["breakeven"] or never, r["cost"] / r["solver cost"]))
 
 
 @lru_cache(maxsize=1)
@@ -80,9 +80,7 @@ def _surrogate(contest: pareto.Contest, stride: int, settings: Mapping[str, Any]
     learned = learn((data[:-1], data[1:]), settings)
     dt = stride * system.dt
     label = f"dt {dt:g}, {_words(settings)}"
-    job = pareto.Job(
-        SURROGATE, label, dt, system.points, pareto.converted(learned.model.stepper_)
-    )
+    job = pareto.Job(SURROGATE, label, dt, system.points, pareto.converted(learned.model.stepper_))
     point = _judged(contest, job, dtype)
     return {**point, "data": simulated, "learning": learned.seconds, "warnings": list(learned.words)}
 

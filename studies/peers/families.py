@@ -1,7 +1,7 @@
-"""Other families than networks: tuned on trajectories held out of the training data, then judged alike.
+"""Other families: tuned on trajectories held out of the training data, then judged alike.
 
-A fifth of the training trajectories is what settings are chosen by: each is learned from the others and
-forecasts the held-out ones from their first state. What was chosen learns from all of them.
+A fifth of the training trajectories is what settings are chosen by: each is learned from the others
+and forecasts the held-out ones from their first state. What was chosen learns from all of them.
 """
 
 from __future__ import annotations

@@ -2,8 +2,9 @@
 
     Aₜ = δ_A ΔA − AB² + f (1 − A),  Bₜ = δ_B ΔB + AB² − (f + k) B,  periodic on [−1, 1]²
 
-Half of the trajectories begin with clusters of Gaussians, half with random Fourier series; a frame is
-kept every ten steps of an ETDRK4 solver. Trajectories are large, so only what is asked of them is kept.
+Half of the trajectories begin with clusters of Gaussians, half with random Fourier series; a frame
+is kept every ten steps of an ETDRK4 solver. Trajectories are large, so only what is asked of them
+is kept.
 """
 
 from __future__ import annotations
@@ -59,9 +60,7 @@ def fourier_start(pattern: str, points: int, seed: int) -> np.ndarray:
     root = feed / (feed + kill) ** 2 - 4.0
     if kill < (np.sqrt(feed) - 2 * feed) / 2:  # a state at rest with both species
         a = np.sqrt(feed) / (feed + kill)
-        centre = np.array(
-            [(a - np.sqrt(root)) / (2 * a), np.sqrt(feed) * (a + np.sqrt(root)) / 2]
-        )
+        centre = np.array([(a - np.sqrt(root)) / (2 * a), np.sqrt(feed) * (a + np.sqrt(root)) / 2])
         size = 0.9 * np.minimum(centre, 1 - centre)
     values = np.random.default_rng(seed).uniform(-0.5, 0.5, (2, WAVES, WAVES))
     for axis in (1, 2):
@@ -110,7 +109,7 @@ def times(count: int, frames: int, early: bool) -> np.ndarray:
 
 
 def trajectory(pattern: str, number: int, scale: Scale) -> dict[str, np.ndarray]:
-    """What is kept of a trajectory: pairs at even and at early times, its beginning, its statistics."""
+    """What is kept of one: pairs at even and at early times, its beginning, its statistics."""
     path = home() / "gray-scott" / f"{pattern}-{number}-{scale.points}-{scale.frames}.npz"
     if not path.exists():
         states = _finite(pattern, number, scale)

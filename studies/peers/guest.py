@@ -70,9 +70,7 @@ class Guest:
     name: str
     process: subprocess.Popen | None = field(default=None, init=False)
 
-    def ask(
-        self, do: str, progress: Callable[[int, int], object] | None = None, **what: Any
-    ) -> dict:
+    def ask(self, do: str, progress: Callable[[int, int], object] | None = None, **what: Any) -> dict:
         """The answer to one request; what goes wrong there is raised here."""
         process = self.process = self.process or self._start()
         assert process.stdin is not None

@@ -22,8 +22,8 @@ NETWORKS: Mapping[str, str] = MappingProxyType(
         "FNO": "FNO;12;18;4;gelu",
     }
 )
-# All where raw results are published, which checks these; the best two elsewhere. Published is of
-# those only the best of diff_disp, a Conv, and of diff_ks, a Dil.
+# All where raw results are published, which checks these; two elsewhere: the published best, where
+# there is one, and the networks that are best most often.
 BEST = ("Res", "Dil")
 TRAINED: Mapping[str, Sequence[str]] = MappingProxyType(
     dict.fromkeys(LINE, BEST)

@@ -19,24 +19,41 @@ from .cost import verdicts
 from .networks import NETWORKS
 from .scenarios import SCENARIOS
 from .scores import (
-    COUNTS, Layers, Rows, Standing, family_rows, layers, load, number, standings, trained,
-)  # fmt: skip
+    COUNTS,
+    Layers,
+    Rows,
+    Standing,
+    family_rows,
+    layers,
+    load,
+    number,
+    standings,
+    trained,
+)
 
-WELL, PDEBENCH, CHAOS = "gray-scott", "diffusion-reaction", "ks-reservoir"
 LEAD = """# Beside others
 
-Ours and others on the same data, judged by the same score, each at its best settings; where we lose, first.
-`onesnap peers` makes every figure of this page, goes on where it was stopped, and keeps each run as a row in
-[`studies/peers/results`](../studies/peers); `onesnap peers --page` writes the page from these files alone.
-This page is written by it: change the code, not the page.
+Ours and others on the same data, judged by the same score, each at its best settings; where we
+lose, first. `onesnap peers` makes every figure of this page, goes on where it was stopped, and keeps
+each run as a row in [`studies/peers/results`](../studies/peers); `onesnap peers --page` writes the page
+from these files alone. Change the code, not the page.
 """
 NOTHING = "\nNothing has been run yet.\n"
+PICTURE = "![Errors beside those of the best network](images/peers.png)"
+APEBENCH = f"""\
+The geometric mean of APEBench's mean nRMSE over 100 steps, 30 test trajectories (10 in space). Ours:
+the median over random layers, with the best and the worst, from so many pairs. A forecast that
+diverges counts as infinite. The factor is the best network's error over ours from the most pairs that
+were run. In the plane ours is at 64², where networks were published at 160²; in space both are at 32³.
+
+{PICTURE}"""
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table in Markdown."""
+def section(title: str, words: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A heading, words and a table in Markdown; nothing without rows."""
     lines = [header, ["---"] * len(header), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+    table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return f"\n## {title}\n\n{words}\n\n{table}\n" if rows else ""
 
 
 def _cell(each: Layers | None) -> str:
@@ -49,10 +66,13 @@ def _cell(each: Layers | None) -> str:
     return words
 
 
-def apebench(results: Mapping[str, Rows], known: list[Standing]) -> str:
+def _beginnings(rows: Rows) -> list[str]:
+    """What keys of several random layers have in common, each once."""
+    return list(dict.fromkeys(key.rsplit(", layer", 1)[0] for key in rows if ", layer" in key))
+
+
+def apebench(known: list[Standing]) -> str:
     """The scoreboard."""
-    if not known:
-        return ""
     rows = [
         [
             each.name,
@@ -63,17 +83,7 @@ def apebench(results: Mapping[str, Rows], known: list[Standing]) -> str:
         for each in known
     ]
     header = ["scenario", "best network, 2,500 pairs", *(f"ours, {c}" for c in COUNTS), "factor"]
-    return f"""
-## APEBench
-
-The geometric mean of its mean nRMSE over 100 steps, 30 test trajectories (10 in space). Ours: the median over random
-layers, with the best and the worst, from so many pairs. A forecast that diverges is a failure and counts as infinite. The
-factor is the best network's error over ours from the most pairs that were run. In the plane ours is measured at 64², where networks
-were published at 160²; in space both are at 32³.
-
-![Errors beside those of the best network](images/peers.png)
-
-{table(header, rows)}"""
+    return section("APEBench", APEBENCH, header, rows)
 
 
 def networks(results: Mapping[str, Rows]) -> str:
@@ -85,14 +95,11 @@ def networks(results: Mapping[str, Rows]) -> str:
                 continue
             row = results[name][f"{network}, all pairs, seed 0"]
             published = scenario.published.get(network)
-            rows.append(
-                [
-                    name, network, "–" if published is None else number(published), _cell(here),
-                    f"{row['seconds']:.0f}", f"{row['parameters']:,}", f"{row['ms a step']:.3g}",
-                ]
-            )  # fmt: skip
-    header = ["scenario", "network", "published", "trained here", "seconds", "parameters", "ms a step"]
-    return f"\n## Networks trained here\n\n10,000 updates of APEBench's own trainer.\n\n{table(header, rows)}" if rows else ""
+            shown = "–" if published is None else number(published)
+            cost = f"{row['seconds']:.0f}", f"{row['parameters']:,}", f"{row['ms a step']:.3g}"
+            rows.append([name, network, shown, _cell(here), *cost])
+    header = ["scenario", "network", "published", "here", "seconds", "parameters", "ms a step"]
+    return section("Networks trained here", "10,000 updates of APEBench's trainer.", header, rows)
 
 
 def families(results: Mapping[str, Rows]) -> str:
@@ -100,78 +107,98 @@ def families(results: Mapping[str, Rows]) -> str:
     rows = []
     for name in SCENARIOS:
         for family, row in family_rows(results.get(name, {})).items():
-            tuning = row.get("seconds of tuning")
-            tried = row.get("settings tried")
-            rows.append(
-                [
-                    name, family, number(row["score"]), "–" if tuning is None else f"{tuning:.0f}",
-                    "–" if tried is None else str(tried), f"{row['seconds']:.3g}",
-                ]
-            )  # fmt: skip
-    header = ["scenario", "family", "error", "seconds of tuning", "settings tried", "seconds of learning"]
-    return f"\n## Other families\n\nAll pairs; tuned on a fifth of the training trajectories.\n\n{table(header, rows)}" if rows else ""
+            tuned = "–", "–"
+            if "settings tried" in row:
+                tuned = str(row["settings tried"]), f"{row['seconds of tuning']:.0f}"
+            rows.append([name, family, number(row["score"]), *tuned, f"{row['seconds']:.3g}"])
+    words = "All pairs; settings were chosen on a fifth of the training trajectories, held out."
+    header = ["scenario", "family", "error", "settings tried", "s of tuning", "s of learning"]
+    return section("Other families", words, header, rows)
 
 
 def well(rows: Rows) -> str:
-    """The Well's Gray-Scott."""
-    if not rows:
-        return ""
-    starts = dict.fromkeys(name.rsplit(", layer", 1)[0] for name in rows if ", layer" in name)
-    spans = tuple(public.SPANS)
-    lines = [[start, *(_cell(layers(rows, f"{start},", span)) for span in spans)] for start in starts]
-    lines.insert(0, ["best published network", *(number(public.WELL[span]) for span in spans)])
-    words = ""
+    """The Well's Gray-Scott, its statistics first."""
+    spans, text = tuple(public.SPANS), ""
     if "statistics" in rows:
         stats = rows["statistics"]
-        compared = [
-            [key, *(f"{a:.4f} / {b:.4f}" for a, b in zip(stats["published"][key], stats["made"][key], strict=True))]
+        both = stats["published"], stats["made"]
+        lines = [
+            [key, *(f"{a:.4f} / {b:.4f}" for a, b in zip(*(s[key] for s in both), strict=True))]
             for key in stats["published"]
         ]
-        words = "\n" + table(["published / made anew", "A", "B"], compared)
-    head = "\n## The Well, Gray-Scott\n\nMade anew from its published description; VRMSE.\n\n"
-    return head + table(["learned from", *spans], lines) + words
+        words = "Made anew from its published description."
+        text = section("The Well, Gray-Scott", words, ["published / made anew", "A", "B"], lines)
+    scored = [
+        [start, *(_cell(layers(rows, f"{start},", span)) for span in spans)]
+        for start in _beginnings(rows)
+    ]
+    best = [["best published network", *(number(public.WELL[span]) for span in spans)]]
+    words = "Forecasts begin from the fourth frame; one step is over all times."
+    header = ["learned from", *spans]
+    return text + section("The Well, VRMSE", words, header, best + scored if scored else [])
 
 
 def pdebench(rows: Rows) -> str:
     """PDEBench's diffusion-reaction."""
-    if not rows:
-        return ""
-    lines = [[who, number(value), "–"] for who, value in public.PDEBENCH.items()]
-    for start in dict.fromkeys(name.rsplit(", layer", 1)[0] for name in rows):
-        both = (layers(rows, f"{start},", key) for key in ("nRMSE", "nRMSE, given frames counted"))
-        lines.append([start, *map(_cell, both)])
-    head = "\n## PDEBench, 2-D diffusion-reaction\n\nMade anew from its published description. PDEBench's own mean counts ten frames that are given.\n\n"
-    return head + table(["", "nRMSE", "given frames counted"], lines)
+    published = [[f"{who}, published", "–", number(value)] for who, value in public.PDEBENCH.items()]
+    ours = [
+        [start, *(_cell(layers(rows, f"{start},", key)) for key in public.NRMSE)]
+        for start in _beginnings(rows)
+    ]
+    words = (
+        "nRMSE, between walls, made anew from its published description. PDEBench's own mean\n"
+        "counts ten frames that are given and have no error."
+    )
+    header = ["", "forecast frames", "given frames counted"]
+    return section(
+        "PDEBench, 2-D diffusion-reaction", words, header, published + ours if ours else []
+    )
 
 
 def reservoirs(rows: Rows) -> str:
     """Valid times beside a tuned reservoir."""
     lines = []
     for count, before in chaos.BEFORE.items():
-        other, ours = (layers(rows, f"{who}, {count} states", "valid time") for who in ("reservoir", "onesnap"))
-        if other is not None or ours is not None:
-            lines.append([str(count), str(before), _cell(other), _cell(ours)])
-    head = "\n## 1-D Kuramoto-Sivashinsky beside a tuned reservoir\n\nValid time, the mean over nine starts.\n\n"
+        both = [
+            layers(rows, f"{who}, {count} states", "valid time") for who in ("reservoir", "onesnap")
+        ]
+        if any(each is not None for each in both):
+            lines.append([str(count), str(before), *map(_cell, both)])
+    words = (
+        "1-D Kuramoto-Sivashinsky, valid time, the mean over nine starts; ours over random layers."
+    )
     header = ["states", "reservoir, measured before", "reservoir", "ours"]
-    return head + table(header, lines) if lines else ""
+    return section("A tuned reservoir", words, header, lines)
 
 
 def costs(results: Mapping[str, Rows]) -> str:
     """Error-matched solvers and breakeven counts."""
     lines = []
     for name in COSTS:
-        points = [point for point in results.get(f"cost-{name}", {}).values() if point["cost"] is not None]
+        points = [p for p in results.get(f"cost-{name}", {}).values() if p["cost"] is not None]
         for row in verdicts(points)[:3]:
-            lines.append(
-                [
-                    name, f"{row['surrogate']}: {number(row['error'])} %", f"{1e3 * row['cost']:.3g}",
-                    f"{row['solver']}: {number(row["solver's error"])} %", f"{1e3 * row["solver's cost"]:.3g}",
-                    "never" if row["breakeven"] is None else f"{row['breakeven']:,.0f}",
-                ]
-            )  # fmt: skip
-    header = ["system", "surrogate", "ms a forecast", "solver that errs no more", "ms a forecast", "breakeven"]
-    head = "\n## Cost\n\nForecasts after which data, learning and forecasts are cheaper than the error-matched solver.\n\n"
-    return head + table(header, lines) if lines else ""
+            ours, solver = (
+                [f"{row[who]}: {number(row[error])} %", f"{1e3 * row[cost]:.3g}"]
+                for who, error, cost in (
+                    ("surrogate", "error", "cost"),
+                    ("solver", "solver error", "solver cost"),
+                )
+            )
+            count = "never" if row["breakeven"] is None else f"{row['breakeven']:,.0f}"
+            lines.append([name, *ours, *solver, count])
+    words = (
+        "The three surrogates a system that pay for themselves first, each beside the cheapest solver\n"
+        "that errs no more. Breakeven: forecasts after which data, learning and forecasts are cheaper."
+    )
+    header = [
+        "system",
+        "surrogate: RSE",
+        "ms a forecast",
+        "solver: RSE",
+        "ms a forecast",
+        "breakeven",
+    ]
+    return section("Cost", words, header, lines)
 
 
 def picture(known: list[Standing]) -> Figure:
@@ -183,7 +210,8 @@ def picture(known: list[Standing]) -> Figure:
             axes.plot(each.network[0], place, "x", color=LINES[1])
         for size, count in enumerate(COUNTS):
             if count in each.ours and np.isfinite(each.ours[count].median):
-                axes.plot(each.ours[count].median, place, "o", color=LINES[0], markersize=2.5 + 1.5 * size)
+                size = 2.5 + 1.5 * size
+                axes.plot(each.ours[count].median, place, "o", color=LINES[0], markersize=size)
     axes.plot([], [], "x", color=LINES[1], label="best network, 2,500 pairs")
     axes.plot([], [], "o", color=LINES[0], label="ours, larger for 1, 20, 200, all pairs")
     axes.set_yticks(range(len(known)), [each.name for each in reversed(known)], fontsize=SMALL)
@@ -198,12 +226,12 @@ def make(results: Mapping[str, Rows]) -> tuple[str, Figure | None]:
     """The page, and its picture where there is something to draw."""
     known = standings(results)
     sections = [
-        apebench(results, known),
+        apebench(known),
         networks(results),
         families(results),
-        well(results.get(WELL, {})),
-        pdebench(results.get(PDEBENCH, {})),
-        reservoirs(results.get(CHAOS, {})),
+        well(results.get("gray-scott", {})),
+        pdebench(results.get("diffusion-reaction", {})),
+        reservoirs(results.get("ks-reservoir", {})),
         costs(results),
     ]
     return LEAD + ("".join(sections) or NOTHING), picture(known) if known else None

@@ -18,6 +18,7 @@ from .contest import forecast
 WELL = {"one step": 0.1365, "steps 6-12": 0.29, "steps 13-30": 7.62}
 PDEBENCH = {"U-Net": 0.097, "FNO": 0.12, "a foundation model": 0.0074, "FNO, tuned anew": 0.0027}
 SPANS = {"one step": (1, 1), "steps 6-12": (6, 12), "steps 13-30": (13, 30)}
+NRMSE = ("nRMSE", "nRMSE, given frames counted")
 FIRST = 3  # frame that forecasts of The Well begin from: its networks are given four
 ENOUGH = 1e-7  # of variance: The Well's guard against division by zero
 COUNTS = (20, 100)  # pairs a pattern
@@ -98,7 +99,9 @@ def _mean(values: list[float | None]) -> float | None:
     return float(np.mean(known)) if len(known) == len(values) else None
 
 
-def well_cases(layers: int, scale: gray_scott.Scale = gray_scott.FULL, counts=COUNTS) -> Iterator[Case]:
+def well_cases(
+    layers: int, scale: gray_scott.Scale = gray_scott.FULL, counts=COUNTS
+) -> Iterator[Case]:
     """The statistics of the set, then each pattern by itself, then all with f and k."""
     every = tuple(gray_scott.PATTERNS)
     yield Case("statistics", lambda progress: statistics(scale, progress))
@@ -139,9 +142,9 @@ def reaction(count: int, seed: int, scale: diffusion_reaction.Scale) -> dict:
     states = forecast(learned.model, truth[:, given - 1], steps)
     curve = nrmse(states, truth[:, given:])
     return {
-        "nRMSE": _plain(curve.mean()),
+        NRMSE[0]: _plain(curve.mean()),
         # PDEBench's own mean counts the frames that were given, which have no error.
-        "nRMSE, given frames counted": _plain(curve.mean() * steps / scale.frames),
+        NRMSE[1]: _plain(curve.mean() * steps / scale.frames),
         "one step": _plain(curve[:, 0].mean()),
         "last step": _plain(curve[:, -1].mean()),
         "diverged": int((~np.isfinite(curve)).any(axis=1).sum()),

@@ -1,4 +1,4 @@
-"""What the files of results say: the best network, ours by number of pairs, who is ahead and by how much."""
+"""What the files of results say: the best network, ours by pairs, who is ahead and by how much."""
 
 from __future__ import annotations
 

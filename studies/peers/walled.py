@@ -16,6 +16,7 @@ import numpy as np
 from scipy import ndimage
 
 import onesnap as snap
+from onesnap.data.arrays import from_array
 
 from ..accuracy.judging import learn
 from ..speed.timing import best
@@ -130,7 +131,9 @@ def _words(solver: Mapping[str, Any]) -> str:
     return ", ".join(f"{key} {value}" for key, value in solver.items())
 
 
-def surrogate_point(guests: Guests, problem: Problem, settings: Mapping[str, Any], dtype: str) -> dict:
+def surrogate_point(
+    guests: Guests, problem: Problem, settings: Mapping[str, Any], dtype: str
+) -> dict:
     """Learned from another run; cells in the obstacle have no value."""
     _, learned_from, simulated = truth(guests, problem, 0)
     _, states, _ = truth(guests, problem, 1)
@@ -138,8 +141,8 @@ def surrogate_point(guests: Guests, problem: Problem, settings: Mapping[str, Any
     if mask is not None:
         learned_from, states = (np.where(mask > 0, u, np.nan) for u in (learned_from, states))
     boundary = "periodic" if problem.obstacle else "wall"
-    pairs = snap.pairs(learned_from, problem.pairs)
-    learned = learn(pairs, {**settings, "boundary": boundary, "dtype": dtype})
+    data = from_array(learned_from, dt=problem.spacing, boundary=boundary).with_mask()
+    learned = learn((data,), {**settings, "dtype": dtype}, count=problem.pairs)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what diverges has no error
         result = learned.model.rollout(states[0], problem.frames)

@@ -1,9 +1,11 @@
 """Runs in a Python that has py-pde: solves an equation of one field in the plane.
 
-    {"do": "solve", "equation": "laplace(u) + u", "periodic": false, "length": 32.0, "mask": path or null,
-     "start": path, "frames": 10, "spacing": 0.5, "solver": {"solver": "runge-kutta", "dt": 0.1}, "out": path}
+    {"do": "solve", "equation": "laplace(u) + u", "periodic": false, "length": 32.0,
+     "mask": path or null, "start": path, "frames": 10, "spacing": 0.5,
+     "solver": {"solver": "runge-kutta", "dt": 0.1}, "out": path}
 
-A mask is 1 where the equation holds, 0 where the start stays as it is: an obstacle. Walls have no flux.
+A mask is 1 where the equation holds, 0 where the start stays as it is: an obstacle. Walls have no
+flux.
 """
 
 import numpy as np

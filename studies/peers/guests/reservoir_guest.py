@@ -1,8 +1,9 @@
 """Runs in a Python that has reservoirpy: parallel reservoirs with shared weights along a line.
 
-Each block of `stride` cells has a reservoir that reads it with `extent` cells on both sides; all have the
-same weights and one readout, so that every block of every trajectory teaches it. A reservoir is driven by
-what is known before the first forecast; the first state is repeated, so that it starts from its echo.
+Each block of `stride` cells has a reservoir that reads it with `extent` cells on both sides; all
+have the same weights and one readout, so that every block of every trajectory teaches it. A
+reservoir is driven by what is known before the first forecast; the first state is repeated, so that
+it starts from its echo.
 
 Settings: `units`, `scale` of the input, `radius` (spectral), `ridge`, `extent`, `stride`, `seed`.
 """

@@ -1,11 +1,12 @@
 """Runs in a Python that has pysindy: an equation identified in weak form, and solved.
 
-The library has u, w = u², their derivatives up to the fourth, and with `products` also those times u or w:
-every term of APEBench's equations of one field along a line is among them, (uₓ)² as ½ wₓₓ − u uₓₓ. Lengths
-are in cells, times in steps. What was identified is solved with spectral derivatives.
+The library has u, w = u², their derivatives up to the fourth, and with `products` also those times
+u or w: every term of APEBench's equations of one field along a line is among them, (uₓ)² as ½ wₓₓ −
+u uₓₓ. Lengths are in cells, times in steps. What was identified is solved with spectral
+derivatives.
 
-Settings: `threshold` of the sparse regression, `width` and `span` (half the size of a subdomain, in cells
-and steps), `products`, `seed`.
+Settings: `threshold` of the sparse regression, `width` and `span` (half the size of a subdomain, in
+cells and steps), `products`, `seed`.
 """
 
 import re
@@ -27,7 +28,7 @@ class TooLong(Exception):
 
 
 def learn(trajectories: np.ndarray, settings: dict):
-    np.random.seed(settings["seed"])  # pysindy draws its subdomains from it
+    np.random.seed(settings["seed"])  # noqa: NPY002 - pysindy draws its subdomains from it
     size = trajectories.std()
     fine = refine(trajectories[:, :, 0] / size)
     x, t = np.arange(fine.shape[2]) / FINER, np.arange(fine.shape[1], dtype=float)
