@@ -117,7 +117,7 @@ def register(app: typer.Typer, bars: Bars) -> None:
     ) -> None:
         """Run ours beside networks and other families; goes on where an earlier run ended.
 
-        Others get a Python of their own when they are first needed. A scenario takes minutes to hours.
+        Others get a Python of their own when first needed. A scenario takes minutes to hours.
         """
         from .page import write
 

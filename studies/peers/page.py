@@ -35,16 +35,17 @@ LEAD = """# Beside others
 
 Ours and others on the same data, judged by the same score, each at its best settings; where we
 lose, first. `onesnap peers` makes every figure of this page, goes on where it was stopped, and keeps
-each run as a row in [`studies/peers/results`](../studies/peers); `onesnap peers --page` writes the page
-from these files alone. Change the code, not the page.
+each run as a row in [`studies/peers/results`](../studies/peers); `onesnap peers --page` writes the
+page from these files alone. Change the code, not the page.
 """
 NOTHING = "\nNothing has been run yet.\n"
 PICTURE = "![Errors beside those of the best network](images/peers.png)"
 APEBENCH = f"""\
 The geometric mean of APEBench's mean nRMSE over 100 steps, 30 test trajectories (10 in space). Ours:
 the median over random layers, with the best and the worst, from so many pairs. A forecast that
-diverges counts as infinite. The factor is the best network's error over ours from the most pairs that
-were run. In the plane ours is at 64², where networks were published at 160²; in space both are at 32³.
+diverges counts as infinite. The factor is the best network's error over ours from the most pairs
+that were run. In the plane ours is at 64², where networks were published at 160²; in space both are
+at 32³.
 
 {PICTURE}"""
 
@@ -187,8 +188,8 @@ def costs(results: Mapping[str, Rows]) -> str:
             count = "never" if row["breakeven"] is None else f"{row['breakeven']:,.0f}"
             lines.append([name, *ours, *solver, count])
     words = (
-        "The three surrogates a system that pay for themselves first, each beside the cheapest solver\n"
-        "that errs no more. Breakeven: forecasts after which data, learning and forecasts are cheaper."
+        "The three surrogates a system that pay for themselves first, each beside the cheapest\n"
+        "solver that errs no more. Breakeven: forecasts after which all of it is cheaper."
     )
     header = [
         "system",
