@@ -15,6 +15,6 @@
     scores, page        what the results say, docs/peers.md and its picture
     command             `onesnap peers`
 
-Raw results are kept in `results/`, a JSON file a name. What is there is not run again. Environments and
-data go to `ONESNAP_PEERS`, or the cache folder of the user.
+Raw results are kept in `results/`, a JSON file a name. What is there is not run again.
+Environments and data go to `ONESNAP_PEERS`, or the cache folder of the user.
 """

@@ -38,7 +38,7 @@ def laplacian(points: int) -> sparse.csr_matrix:
     """Of cell averages in the plane, without flux through the walls."""
     middle = np.full(points, -2.0)
     middle[[0, -1]] = -1.0
-    line = sparse.diags([np.ones(points - 1), middle, np.ones(points - 1)], [-1, 0, 1])
+    line = sparse.diags_array([np.ones(points - 1), middle, np.ones(points - 1)], offsets=[-1, 0, 1])
     return sparse.csr_matrix(sparse.kronsum(line, line) * (points / LENGTH) ** 2)
 
 

@@ -72,7 +72,8 @@ class Tuned:
 def ask(guests: Guests, family: Family, settings: Settings, train, starts, steps: int):
     """Forecasts `(start, time, channel, x)` of a guest that learned, and what it spent."""
     with exchange("family-") as folder:
-        paths = {name: str(folder / f"{name}.npy") for name in ("train", "starts", "out")}
+        names = ("train", "starts", "out")
+        paths: dict[str, Any] = {name: str(folder / f"{name}.npy") for name in names}
         np.save(paths["train"], train)
         np.save(paths["starts"], starts)
         spent = guests[family.guest].ask("forecast", steps=steps, settings=settings, **paths)

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from scipy import signal
@@ -64,7 +65,7 @@ def fourier_start(pattern: str, points: int, seed: int) -> np.ndarray:
         size = 0.9 * np.minimum(centre, 1 - centre)
     values = np.random.default_rng(seed).uniform(-0.5, 0.5, (2, WAVES, WAVES))
     for axis in (1, 2):
-        values = signal.resample(values, points, axis=axis)
+        values = np.asarray(signal.resample(values, points, axis=axis))
     return centre[:, None, None] + 0.5 * size[:, None, None] * values
 
 
@@ -137,7 +138,7 @@ def _finite(pattern: str, number: int, scale: Scale) -> np.ndarray:
     raise RuntimeError(f"{pattern}, trajectory {number}: ten starts in a row blew up")
 
 
-def _write(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
+def _write(path: Path, arrays: Mapping[str, Any]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f"{path.name}.{os.getpid()}.npz")
     np.savez(part, **arrays)

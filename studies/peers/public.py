@@ -41,7 +41,7 @@ def nrmse(states: np.ndarray, truth: np.ndarray) -> np.ndarray:
     return np.where(np.isfinite(ratio), ratio, np.inf)
 
 
-def _plain(value: float) -> float | None:
+def _plain(value: Any) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 

@@ -70,7 +70,7 @@ def solve(guests: Guests, problem: Problem, start: np.ndarray, frames: int, solv
     """Frames of py-pde on the grid of the start, and the seconds of solving."""
     mask = problem.mask(start.shape[-1])
     with exchange("pde-") as folder:
-        paths = {name: str(folder / f"{name}.npy") for name in ("start", "out")}
+        paths: dict[str, Any] = {each: str(folder / f"{each}.npy") for each in ("start", "out")}
         np.save(paths["start"], start)
         if mask is not None:
             np.save(folder / "mask.npy", mask)
@@ -124,7 +124,7 @@ def solver_point(guests: Guests, problem: Problem, coarser: int, solver: Mapping
     except RuntimeError as failed:  # too large a step: that is a result
         return {**point, "cost": None, "error": None, "failed": str(failed)}
     last = ndimage.zoom(frames[-1], (1, coarser, coarser), order=1, grid_mode=True, mode="nearest")
-    return {**point, "cost": seconds, "error": error(problem, last, states[-1])}
+    return {**point, "cost": seconds, "error": error(problem, np.asarray(last), states[-1])}
 
 
 def _words(solver: Mapping[str, Any]) -> str:

@@ -8,6 +8,7 @@ A scenario is a name of APEBench with changes to its settings. Paths are of `.np
 """
 
 import os
+from typing import Any
 
 import apebench  # pyright: ignore[reportMissingImports]
 import equinox as eqx
@@ -78,7 +79,8 @@ def train(tell, scenario: dict, network: str, seed: int, test: str, rollout: str
 def _forecast(stepper, truth: np.ndarray, rollout: str) -> float:
     """Forecasts of all tests into a file; milliseconds a step of one of them, compiled."""
     starts, steps = np.asarray(truth[:, 0]), truth.shape[1] - 1
-    forecast = eqx.filter_jit(jax.vmap(ex.rollout(stepper, steps, include_init=False)))
+    roll: Any = jax.vmap(ex.rollout(stepper, steps, include_init=False))
+    forecast = eqx.filter_jit(roll)
     states = np.asarray(forecast(starts), np.float32)
     clock = Clock()
     jax.block_until_ready(forecast(starts))

@@ -8,6 +8,8 @@ it starts from its echo.
 Settings: `units`, `scale` of the input, `radius` (spectral), `ridge`, `extent`, `stride`, `seed`.
 """
 
+from typing import Any
+
 import numpy as np
 from learning import answer  # pyright: ignore[reportMissingImports]
 from reservoirpy.nodes import Reservoir  # pyright: ignore[reportMissingImports]
@@ -55,7 +57,7 @@ class Parallel:
                 echo = self.node._step({"out": echo}, seen)["out"]
         return self.node._step({"out": echo}, seen)["out"]
 
-    def features(self, echo: np.ndarray) -> np.ndarray:
+    def features(self, echo: Any) -> np.ndarray:
         """What the readout reads, rows: the units' states, and a constant."""
         return np.concatenate([echo.T, np.ones((echo.shape[1], 1))], axis=1)
 
@@ -88,7 +90,8 @@ def triangle(parallel: Parallel, scaled: np.ndarray) -> np.ndarray:
     reservoirpy's own ridge regression solves the normal equations. With weights this small they
     lose the digits that the forecast of a smooth field needs: valid times were a fifth shorter.
     """
-    parts, count, echo = [], 0, None
+    parts: list[Any] = []
+    count, echo = 0, None
     for at in range(scaled.shape[1] - 1):
         echo = parallel.drive(echo, scaled[:, at])
         target = parallel.blocks(scaled[:, at + 1])
@@ -96,7 +99,7 @@ def triangle(parallel: Parallel, scaled: np.ndarray) -> np.ndarray:
         count += len(target)
         if count >= ROWS:
             parts, count = [np.linalg.qr(np.concatenate(parts), mode="r")], 0
-    return np.linalg.qr(np.concatenate(parts), mode="r")
+    return np.asarray(np.linalg.qr(np.concatenate(parts), mode="r"))
 
 
 def solve(factor: np.ndarray, features: int, ridge: float) -> np.ndarray:
