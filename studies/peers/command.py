@@ -83,7 +83,9 @@ def tell(name: str, key: str, row: dict) -> str:
     shown = ("score", "valid time", "one step", "nRMSE", "error", "cost", "seconds")
     parts = [f"{k} {row[k]:.3g}" for k in shown if isinstance(row.get(k), float)]
     if row.get("diverged"):
-        parts.append(f"{row['diverged']} diverged")
+        parts.append(
+            f"{row['diverged']} diverged" + ("" if row.get("warnings", True) else ", unannounced")
+        )
     return f"{name}, {key}: {', '.join(parts) or 'no error to tell of'}"
 
 
