@@ -78,12 +78,12 @@ class Learned:
     seconds: float
 
 
-def learn(pairs: Pairs, settings: Mapping[str, Any]) -> Learned:
-    """Fit, and record every Python warning."""
+def learn(pairs: tuple[Any, ...], settings: Mapping[str, Any], **more: Any) -> Learned:
+    """Fit to pairs, or a dataset alone, and record every Python warning; `more` goes to the fit."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         begun = time.perf_counter()
-        model = snap.Surrogate(**settings).fit(*pairs)
+        model = snap.Surrogate(**settings).fit(*pairs, **more)
         seconds = time.perf_counter() - begun
     return Learned(model, tuple(str(each.message) for each in caught), seconds)
 

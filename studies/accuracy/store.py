@@ -15,15 +15,20 @@ class Store:
     def __init__(self, path: Path | None = None):
         self.path = path
         self.rows: dict[str, Any] = {}
-        if path is not None and path.exists():
-            self.rows = json.loads(path.read_text("utf-8"))
+        self._read()
 
     def row(self, key: str, measure: Callable[[], Any]) -> Any:
         """The row of this key, measured if the file has none."""
         if key not in self.rows:
-            self.rows[key] = measure()
+            row = measure()
+            self._read()  # another process may have added rows meanwhile
+            self.rows[key] = row
             self._write()
         return self.rows[key]
+
+    def _read(self) -> None:
+        if self.path is not None and self.path.exists():
+            self.rows |= json.loads(self.path.read_text("utf-8"))
 
     def _write(self) -> None:
         if self.path is None:

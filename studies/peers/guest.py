@@ -9,13 +9,26 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import tempfile
 import venv
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
-HERE = Path(__file__).parent
-APEBENCH = ("apebench==0.1.1",)
+HERE = Path(__file__).parent / "guests"
+# What each guest installs, by the name of its script without the ending.
+PACKAGES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "apebench_guest": ("apebench==0.1.1",),
+        "reservoir_guest": ("reservoirpy==0.4.2",),
+        "sindy_guest": ("pysindy==2.1.0",),
+        "dmd_guest": ("pydmd==2025.8.1",),
+        "pypde_guest": ("py-pde==0.59.0",),
+    }
+)
 
 
 def home() -> Path:
@@ -42,34 +55,43 @@ def _clean() -> dict[str, str]:
     return {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
 
 
+@contextmanager
+def exchange(prefix: str) -> Iterator[Path]:
+    """A folder for the files of one request; removed afterwards."""
+    home().mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=prefix, dir=home()) as folder:
+        yield Path(folder)
+
+
 @dataclass
 class Guest:
     """A script in another Python. It starts when it is first asked."""
 
-    script: str
-    packages: tuple[str, ...]
+    name: str
     process: subprocess.Popen | None = field(default=None, init=False)
 
-    def ask(self, do: str, **what: Any) -> dict:
+    def ask(self, do: str, progress: Callable[[int, int], object] | None = None, **what: Any) -> dict:
         """The answer to one request; what goes wrong there is raised here."""
-        if self.process is None:
-            python = environment(Path(self.script).stem, self.packages)
-            self.process = subprocess.Popen(
-                [python, HERE / self.script],
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=_clean(),
-            )  # fmt: skip
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        print(json.dumps({"do": do, **what}), file=self.process.stdin, flush=True)
-        line = self.process.stdout.readline()
-        if not line:
-            raise RuntimeError(
-                f"{self.script} ended with {self.process.wait()}; see its messages above"
-            )
-        answer = json.loads(line)
-        if "error" in answer:
-            raise RuntimeError(f"{self.script}, {do}: {answer['error']}")
-        return answer
+        process = self.process = self.process or self._start()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        print(json.dumps({"do": do, **what}), file=process.stdin, flush=True)
+        while line := process.stdout.readline():
+            answer = json.loads(line)
+            if "error" in answer:
+                raise RuntimeError(f"{self.name}, {do}: {answer['error']}")
+            if "progress" not in answer:
+                return answer
+            if progress is not None:
+                progress(*answer["progress"])
+        raise RuntimeError(f"{self.name} ended with {process.wait()}; see its messages above")
+
+    def _start(self) -> subprocess.Popen:
+        python = environment(self.name, PACKAGES[self.name])
+        return subprocess.Popen(
+            [python, HERE / f"{self.name}.py"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=_clean(),
+        )  # fmt: skip
 
     def close(self) -> None:
         if self.process is not None:
@@ -77,5 +99,18 @@ class Guest:
             self.process = None
 
 
-def apebench() -> Guest:
-    return Guest("apebench_guest.py", APEBENCH)
+class Guests:
+    """All guests by name; each is made when it is first named, and all are closed together."""
+
+    def __init__(self):
+        self.known: dict[str, Guest] = {}
+
+    def __getitem__(self, name: str) -> Guest:
+        return self.known.setdefault(name, Guest(name))
+
+    def __enter__(self) -> Guests:
+        return self
+
+    def __exit__(self, *error) -> None:
+        for guest in self.known.values():
+            guest.close()

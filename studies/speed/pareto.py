@@ -63,19 +63,23 @@ def run(contests: Sequence[Contest] = FULL, progress: Progress = silent) -> dict
     for contest in contests:
         progress(contest.name, 0, 1)
         system = systems[contest.name]
-        # Of the truth, such that every step that is tried gets there.
-        every = math.lcm(*contest.strides, *(int(f) for f in contest.larger if f >= 1))
-        steps = round(contest.end / system.dt / every)
-        truth = simulate(system, steps=steps, every=every, seed=1)
+        truth, every = make_truth(contest)
         results[contest.name] = {"horizon": contest.horizon, "end": contest.end, "points": []}
-        jobs = [*_surrogates(contest, system), *_solvers(contest, system)]
+        jobs = [*surrogates(contest, system), *solvers(contest, system)]
         for done, job in enumerate(jobs):
             progress(contest.name, done, len(jobs))
             for dtype in contest.dtypes:
-                point = _judge(job, dtype, truth, every * system.dt, contest)
+                point = judge(job, dtype, truth, every * system.dt, contest)
                 results[contest.name]["points"].append(point)
         progress(contest.name, len(jobs), len(jobs))
     return results
+
+
+def make_truth(contest: Contest) -> tuple[np.ndarray, int]:
+    """The reference, and the steps between two of its states: every step that is tried gets there."""
+    every = math.lcm(*contest.strides, *(int(f) for f in contest.larger if f >= 1))
+    steps = round(contest.end / systems[contest.name].dt / every)
+    return simulate(contest.name, steps=steps, every=every, seed=1), every
 
 
 @dataclass(frozen=True)
@@ -89,7 +93,8 @@ class Job:
     make: Callable[[str], Callable]
 
 
-def _surrogates(contest: Contest, system: System) -> Iterator[Job]:
+def surrogates(contest: Contest, system: System) -> Iterator[Job]:
+    """Fixed settings of several sizes and steps."""
     plane = system.dimension > 1
     for stride, extent in zip(contest.strides, contest.extents, strict=True):
         data = simulate(system, steps=contest.pairs, every=stride, seed=0)
@@ -105,14 +110,16 @@ def _surrogates(contest: Contest, system: System) -> Iterator[Job]:
                 model = Surrogate(**settings).fit(data[:-1], data[1:])
             dt = stride * system.dt
             label = f"dt {dt:g}, hidden {hidden}"
-            yield Job("surrogate", label, dt, system.points, _converted(model.stepper_))
+            yield Job("surrogate", label, dt, system.points, converted(model.stepper_))
 
 
-def _converted(stepper: Stepper) -> Callable[[str], Callable]:
+def converted(stepper: Stepper) -> Callable[[str], Callable]:
+    """The step in the precision that is asked for."""
     return lambda dtype: cast(stepper, dtype)
 
 
-def _solvers(contest: Contest, system: System) -> Iterator[Job]:
+def solvers(contest: Contest, system: System) -> Iterator[Job]:
+    """The system's solver with each order, grid and step of the contest."""
     for order in (2, 4):
         for part in contest.coarser:
             for factor in contest.larger:
@@ -126,7 +133,7 @@ def _solvers(contest: Contest, system: System) -> Iterator[Job]:
                 yield Job("solver", f"dt {dt:g}, {points} points, order {order}", dt, points, make)
 
 
-def _judge(job: Job, dtype: str, truth: np.ndarray, spacing: float, contest: Contest) -> dict:
+def judge(job: Job, dtype: str, truth: np.ndarray, spacing: float, contest: Contest) -> dict:
     """Cost, error at the horizon and valid time of one way."""
     import exponax  # here, because every command loads this module and few need it
 
