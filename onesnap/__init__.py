@@ -28,7 +28,8 @@ from .evaluate.metrics import (
     spectrum as spectrum,
     valid_time as valid_time,
 )
-from .evaluate.trust import Trust as Trust, trust as trust
+from .evaluate.trust import trust as trust
+from .evaluate.verdict import Trust as Trust
 from .model.rollout import Forecast as Forecast, trajectory as trajectory
 from .model.stepper import Stepper as Stepper, stack as stack
 from .paper import paper as paper

@@ -22,6 +22,7 @@ from .data.pairs import Pairs
 from .data.stream import Stream
 from .evaluate.calibration import calibrate
 from .evaluate.ensemble import draw_members
+from .evaluate.fingerprint import Fingerprints, fingerprints, join
 from .grid.boundary import both_sides
 from .model.plan import Plan
 from .model.stepper import Stepper, average
@@ -64,6 +65,7 @@ class Training:
     last: Pairs | None = None  # the last pair learned from
     plain: Stepper | None = None  # the stepper before averaging
     shape: Shape | None = None  # of members
+    seen: Fingerprints | None = None  # of the states that were learned from
 
 
 @dataclass(frozen=True)
@@ -161,7 +163,7 @@ def learn(fit: Fit, pairs: Pairs, progress: Progress = None) -> Fit:
     if progress is not None:  # also where windows were left out
         progress(count, count)
     left_out = fit.left_out + count - (totals[0].rows - before)
-    training = replace(training, totals=totals, last=pairs.last)
+    training = replace(training, totals=totals, last=pairs.last, seen=_seen(training.seen, pairs))
     return solve(replace(fit, left_out=left_out, training=training))
 
 
@@ -174,11 +176,11 @@ def learn_stream(
     mark = _fingerprint(training, stream, sample)
     if checkpoint is not None:
         totals, done = _resume(checkpoint, totals, mark)
-    saved = time.monotonic()
+    saved, seen = time.monotonic(), _seen(training.seen, sample)
     try:
         for number, pairs in stream.batches(done):
             totals = layer.absorb(totals, sampler.rows(pairs))
-            done = number
+            done, seen = number, _seen(seen, pairs)
             if progress is not None:
                 progress(done, len(stream.numbers))
             if checkpoint is not None and time.monotonic() - saved > CHECKPOINT_SECONDS:
@@ -188,8 +190,14 @@ def learn_stream(
         if checkpoint is not None:
             _keep(checkpoint, totals, done, mark)
     left_out = sampler.count(sample) // len(sample) * len(stream.numbers) - totals[0].rows
-    training = replace(training, totals=totals, last=sample.last)
+    training = replace(training, totals=totals, last=sample.last, seen=seen)
     return solve(replace(fit, left_out=left_out, training=training))
+
+
+def _seen(known: Fingerprints | None, pairs: Pairs) -> Fingerprints:
+    """Fingerprints of what was learned, with those of further pairs."""
+    new = fingerprints(pairs.before)
+    return new if known is None else join(known, new)
 
 
 def merge(fit: Fit, other: Fit) -> Fit:
@@ -208,7 +216,10 @@ def merge(fit: Fit, other: Fit) -> Fit:
     if mine.last is None and theirs.last is None:
         raise NotFittedError("other: neither model has learned yet; call partial_fit first")
     totals = tuple(map(lstsq.merge, mine.totals, theirs.totals))
-    training = replace(mine, totals=totals, last=mine.last or theirs.last)
+    last, seen = mine.last or theirs.last, mine.seen
+    if theirs.seen is not None:
+        seen = theirs.seen if seen is None else join(seen, theirs.seen)
+    training = replace(mine, totals=totals, last=last, seen=seen)
     return solve(replace(fit, left_out=fit.left_out + other.left_out, training=training))
 
 

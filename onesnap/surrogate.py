@@ -158,6 +158,11 @@ class Surrogate:
         return self.fit_.card
 
     @property
+    def seen_(self) -> np.ndarray | None:
+        """Fingerprints of the states learned from, by which `trust` knows them again."""
+        return None if self.fit_.training is None else self.fit_.training.seen
+
+    @property
     def left_out_(self) -> int:
         """Windows that were not learned from: they touch missing values or reach over an edge."""
         return self.fit_.left_out
@@ -267,9 +272,7 @@ class Surrogate:
             forecasts = forecast(stepper, *settings)
         for words in dict.fromkeys(words for one in forecasts for words in one.warnings):
             warnings.warn(words, stacklevel=2)
-        if stepper.inputs.fill is not None:
-            there = np.asarray(stepper.inputs.context.fields[-1]) > 0.5
-            forecasts = [replace(f, states=np.where(there, f.states, np.nan)) for f in forecasts]
+        forecasts = [replace(f, states=stepper.inputs.uncover(f.states)) for f in forecasts]
         return forecasts[0] if single else forecasts
 
     def score(self, before, after, *, parameters=None, fields=None) -> float:

@@ -77,6 +77,7 @@ class Dataset:
     time_units: str = ""
     notes: tuple[str, ...] = ()
     attributes: Mapping[str, Any] = field(default_factory=dict)
+    part: str = ""  # which states of the file these are, in words, where not all
 
     def __post_init__(self):
         if not 1 <= len(self.space) <= 3 or len(self.axes) != len(self.space):
@@ -193,23 +194,31 @@ class Dataset:
         return part
 
     def split(self, share: float = 0.2) -> tuple[Dataset, Dataset | None]:
-        """What to learn from, and what to hold out: the last trajectories, or the ends of few ones.
+        """What to learn from, and what to hold out: whole trajectories, or the ends of one or two.
 
         The second is None where there is too little to hold anything out.
         """
         many = len(self.trajectories)
-        if many >= 5:
+        if many > 2:
             kept = many - max(1, round(share * many))
             first, last = self.trajectories[:kept], self.trajectories[kept:]
-        else:
-            first, last = [], []
-            for trajectory in self.trajectories:
-                held = max(2, round(share * trajectory.steps))
-                if trajectory.steps - held < 2:
-                    return self, None
-                first.append(trajectory.part(0, trajectory.steps - held))
-                last.append(trajectory.part(trajectory.steps - held, trajectory.steps))
-        return replace(self, trajectories=tuple(first)), replace(self, trajectories=tuple(last))
+            words = f"trajectories {kept} to {many - 1} of {many}"
+            if kept == many - 1:
+                words = f"trajectory {kept} of {many}"
+            return self._pieces(first, last, f"{words}, counted from 0")
+        first, last, sizes = [], [], []
+        for trajectory in self.trajectories:
+            held = max(2, round(share * trajectory.steps))
+            if trajectory.steps - held < 2:
+                return self, None
+            first.append(trajectory.part(0, trajectory.steps - held))
+            last.append(trajectory.part(trajectory.steps - held, trajectory.steps))
+            sizes.append(f"{held} of {trajectory.steps}")
+        return self._pieces(first, last, f"the last {' and '.join(sizes)} states")
+
+    def _pieces(self, first, last, words: str) -> tuple[Dataset, Dataset]:
+        learned = replace(self, trajectories=tuple(first), part=f"all but {words}")
+        return learned, replace(self, trajectories=tuple(last), part=words)
 
     def with_mask(self, most: int = 8) -> Dataset:
         """The same, with the cells marked that have no value in any of `most` states."""

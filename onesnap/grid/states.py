@@ -40,3 +40,12 @@ def check_finite(name: str, states: np.ndarray) -> np.ndarray:
             f"{first}; remove those snapshots or fill the gaps"
         )
     return states
+
+
+def check_step(name: str, step) -> float:
+    """A time or a distance from one state or cell to the next, or what is wrong with it."""
+    if isinstance(step, bool) or not isinstance(step, int | float | np.number):
+        raise ValueError(f"{name}: expected a number above 0, got {step!r}")
+    if not 0 < step < np.inf:
+        raise ValueError(f"{name}: expected a finite number above 0, got {step!r}")
+    return float(step)
