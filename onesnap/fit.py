@@ -18,6 +18,7 @@ import equinox as eqx
 import numpy as np
 
 from .data.checkpoint import load_checkpoint, save_checkpoint
+from .data.gaps import Gaps
 from .data.pairs import Pairs
 from .data.stream import Stream
 from .evaluate.calibration import calibrate
@@ -29,8 +30,9 @@ from .model.stepper import Stepper, average
 from .network import lstsq
 from .network.layer import Totals
 from .search.build import Parts
-from .search.checks import bad_pairs, torn_axes
+from .search.checks import bad_pairs, check_sizes, far_outside, torn_axes
 from .search.folds import ordered, spread
+from .search.policy import POLICY
 from .search.problem import Problem, check_settings
 from .search.search import Noise, Settled, settle
 from .search.stability import UNTRIED, Stability, try_stability
@@ -38,6 +40,8 @@ from .search.stability import UNTRIED, Stability, try_stability
 CHECKPOINT_SECONDS = 30.0
 CALIBRATION_PAIRS = 20  # kept to calibrate members on, and to start trial forecasts from
 LONGER = 2.0  # times as long has a trial to last to be worth more noise, where none is steady
+# Where the noise is given, trial forecasts choose nothing, and may cost a tenth.
+GIVEN = replace(POLICY, trial_work=0.1 * POLICY.trial_work)
 
 Progress = Callable[[int, int], object] | None
 
@@ -95,6 +99,7 @@ def prepare(
     `count` ones to come.
     """
     check_settings(given)
+    check_sizes(pairs)
     if not (isinstance(given["boundary"], str) and given["boundary"] == "auto"):
         boundary = given["boundary"]
     elif boundary is None:
@@ -134,6 +139,12 @@ def without_bad(pairs: Pairs) -> Pairs:
     return pairs[[number for number in range(len(pairs)) if number not in bad]]
 
 
+def known_gaps(fit: Fit) -> Gaps:
+    """The cells that have no value in all that a model was prepared with."""
+    inputs = _training(fit).parts.sampler.inputs
+    return Gaps() if inputs.fill is None else Gaps(inputs.context.fields[-1] > 0.5, inputs.fill)
+
+
 def check_batch(fit: Fit, pairs: Pairs) -> None:
     """Raise unless the pairs look like those that the model was prepared with."""
     inputs = _training(fit).parts.sampler.inputs
@@ -148,6 +159,8 @@ def check_batch(fit: Fit, pairs: Pairs) -> None:
             f"{expected}, got {got}"
         )
     inputs.check_grid(pairs.space)
+    if words := far_outside(inputs.scaling, pairs.before):
+        warnings.warn(words, stacklevel=3)
 
 
 def learn(fit: Fit, pairs: Pairs, progress: Progress = None) -> Fit:
@@ -248,12 +261,11 @@ def solve(fit: Fit) -> Fit:
         if best.steady or not auto:
             break
     else:
-        warnings.warn(
-            f"no noise kept trial forecasts within the training range: of {best.asked} steps the "
-            f"shortest lasted {best.lasted}, so expect forecasts to diverge after about as many; "
-            "give more pairs spread over time, a larger extent, or a smaller step",
-            stacklevel=4,
-        )
+        _warn_unsteady("no noise kept trial forecasts", best)
+    if not auto and stepper is not None:
+        best = try_stability(stepper, training.sample, fit.plan.symmetry, given["dtype"], GIVEN)
+        if not best.steady:
+            _warn_unsteady("the noise given does not keep trial forecasts", best)
     reasons = dict(training.settled.plan.reasons)
     if auto and not best.steady:
         reasons["noise"] = best.reason
@@ -262,6 +274,14 @@ def solve(fit: Fit) -> Fit:
         reasons["noise"] = f"fits to fewer windows needed {size:g} ({form}), this one more"
     plan = replace(fit.plan, noise_form=chosen.form, noise=chosen.size, reasons=reasons)
     return _done(fit, parts, stepper, plan)
+
+
+def _warn_unsteady(what: str, stability: Stability) -> None:
+    warnings.warn(
+        f"{what} within the training range: of {stability.asked} steps the shortest lasted "
+        f"{stability.lasted}; give more pairs spread over time, a larger extent, or a smaller step",
+        stacklevel=5,
+    )
 
 
 def _done(fit: Fit, parts: Parts, stepper: Stepper | None, plan: Plan) -> Fit:

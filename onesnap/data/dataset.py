@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..grid.boundary import both_sides
+from ..grid.states import check_step
 from .errors import DataError, reading
 
 KINDS = ("scalar", "vector", "tensor")  # by the order of the tensor
@@ -240,12 +241,12 @@ class Dataset:
         changes: dict[str, Any] = {}
         dimension = len(self.space)
         if dt is not None:
-            changes["dt"] = dt
+            changes["dt"] = check_step("dt", dt)
         if dx is not None:
             steps = (float(dx),) * dimension if np.ndim(dx) == 0 else tuple(map(float, dx))
             if len(steps) != dimension:
                 raise ValueError(f"dx: expected a number, or {dimension} of them, got {dx!r}")
-            changes["dx"] = steps
+            changes["dx"] = tuple(check_step("dx", step) for step in steps)
         if boundary is not None:
             changes["boundary"] = both_sides(boundary, dimension)
             notes = [note for note in self.notes if not note.startswith("boundary")]

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .card import check_spacing
 from .dataset import Dataset, Field, spacing
 from .errors import DataError, reading
 from .hdf5 import MOST_CHUNK, list_arrays, opened
@@ -72,6 +73,9 @@ def from_labelled(array, known: Mapping[str, Any] | None) -> tuple[np.ndarray, C
         asked = [axis for axis in known["axes"] if axis in array.dims]
         space = asked if len(asked) == len(space) else space
     ordered = array.transpose(*channel, *space)
+    if known is not None:
+        places = ordered.coords.to_dataset()
+        check_spacing(known, "state", None, [_spacing(places, axis) for axis in space])
     state = np.asarray(ordered.values, np.float64)
     dt = float((known or {}).get("dt") or 1.0)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import jax
 import numpy as np
 
-from ..grid.states import check_step
+from ..grid.states import check_step, unmasked
 from ..model.rollout import VALID_RSE
 
 ROUND_OFF = 1e-12  # of the size of a field
@@ -31,7 +31,7 @@ def rse_by_channel(forecast, truth) -> np.ndarray:
 
 def _compared(forecast, truth) -> tuple[np.ndarray, np.ndarray]:
     """Differences, and the truth they are measured by; NaN where nothing can be compared."""
-    forecast, truth = np.asarray(forecast, np.float64), np.asarray(truth, np.float64)
+    forecast, truth = (unmasked(a).astype(np.float64) for a in (forecast, truth))
     if forecast.ndim < 3 or forecast.shape[1:] != truth.shape[1:] or len(forecast) > len(truth):
         raise ValueError(
             "forecast: expected (time, channel, *space) like truth and not longer, got "
@@ -88,7 +88,7 @@ def skill(predicted, before, after) -> float:
     mean of its channel before the step. Errors are root mean squares, each channel's in units of its
     best guess, so that none hides another. Cells without a value (NaN) are left out.
     """
-    predicted, before, after = (np.asarray(a, np.float64) for a in (predicted, before, after))
+    predicted, before, after = (unmasked(a).astype(float) for a in (predicted, before, after))
     error = channel_errors(predicted, after)
     guess = np.minimum(channel_errors(before, after), channel_errors(mean_state(before), after))
     # Of what never changes, round-off is no error.

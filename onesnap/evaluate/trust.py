@@ -157,19 +157,13 @@ def _one_step(model: Forecaster, dataset: Dataset, predict: Callable[..., np.nda
     for index in _chosen(dataset):
         states = [dataset.states(index, start, start + 2) for start in _starts(dataset, index)]
         before, after = (np.stack([pair[k] for pair in states]) for k in (0, 1))
-        whole = _whole(model, before)
+        whole = model.stepper_.inputs.whole(before)
         before, after = before[whole], after[whole]
         predicted = before
         if len(before):
             predicted = predict(before, **_context(model, dataset, index))
         steps.append(OneStep(before, after, predicted))
     return OneStep(*(np.concatenate(part) for part in zip(*steps, strict=True)))
-
-
-def _whole(model: Forecaster, states: np.ndarray) -> np.ndarray:
-    """Which states a forecast can start from: no value is missing that the model would read."""
-    covered = [model.stepper_.inputs.cover(state) for state in states]
-    return np.array([bool(np.isfinite(state).all()) for state in covered], bool)
 
 
 def _linear_errors(
@@ -193,7 +187,7 @@ def _valid(model: Forecaster, held: Dataset) -> tuple[int, int]:
     valid, compared = [], []
     for index in _chosen(held):
         truth = held.states(index, 0, MOST_STEPS + 1)
-        if not _whole(model, truth[:1])[0]:
+        if not model.stepper_.inputs.whole(truth[:1])[0]:
             continue
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # the valid time says it all

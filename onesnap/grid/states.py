@@ -5,9 +5,25 @@ from __future__ import annotations
 import numpy as np
 
 
-def check_states(name: str, states, dimension: int | None = None) -> np.ndarray:
-    """Return `states` as a float64 array `(time, channel, *space)`, or say what is wrong with it."""
-    states = np.asarray(states)
+def unmasked(values) -> np.ndarray:
+    """An array of what was given; values that a masked array hides are NaN."""
+    if isinstance(values, list | tuple) and any(isinstance(v, np.ma.MaskedArray) for v in values):
+        values = np.ma.stack(values)
+    if not isinstance(values, np.ma.MaskedArray):
+        return np.asarray(values)
+    if not np.ma.is_masked(values):
+        return values.data
+    return values.astype(np.float64).filled(np.nan)
+
+
+def check_states(
+    name: str, states, dimension: int | None = None, gaps: bool = False
+) -> np.ndarray:
+    """Return `states` as a float64 array `(time, channel, *space)`, or say what is wrong with it.
+
+    With `gaps` single values may be missing, that is NaN or masked.
+    """
+    states = unmasked(states)
     if np.iscomplexobj(states):
         raise ValueError(
             f"{name}: expected real numbers, got {states.dtype}; "
@@ -27,7 +43,10 @@ def check_states(name: str, states, dimension: int | None = None) -> np.ndarray:
         raise ValueError(
             f"{name}: expected at least one snapshot with cells in it, got shape {states.shape}"
         )
-    return check_finite(name, states.astype(np.float64, copy=False))
+    states = states.astype(np.float64, copy=False)
+    if gaps and not np.isinf(states).any() and not np.isnan(states).all():
+        return states
+    return check_finite(name, states)
 
 
 def check_finite(name: str, states: np.ndarray) -> np.ndarray:

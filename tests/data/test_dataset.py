@@ -154,6 +154,11 @@ def test_a_user_knows_better():
     assert (same.dt, same.dx, same.boundary, len(same.notes)) == (None, (None,), ("periodic",), 2)
     with pytest.raises(ValueError, match="dx: expected a number, or 1 of them"):
         make(3).with_options(dx=(1, 2))
+    for step in (0, -0.1, np.nan, np.inf, True):
+        with pytest.raises(ValueError, match="dt: expected a .*number above 0"):
+            make(3).with_options(dt=step)
+    with pytest.raises(ValueError, match="dx: expected a finite number above 0, got -1.0"):
+        make(3).with_options(dx=-1)
     with pytest.raises(ValueError, match="boundary: expected periodic"):
         make(3).with_options(boundary="solid")
 
