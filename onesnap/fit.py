@@ -145,6 +145,11 @@ def known_gaps(fit: Fit) -> Gaps:
     return Gaps() if inputs.fill is None else Gaps(inputs.context.fields[-1] > 0.5, inputs.fill)
 
 
+def known_boundary(fit: Fit) -> Any:
+    """What lies beyond both ends of each axis."""
+    return _training(fit).parts.sampler.inputs.boundary
+
+
 def check_batch(fit: Fit, pairs: Pairs) -> None:
     """Raise unless the pairs look like those that the model was prepared with."""
     inputs = _training(fit).parts.sampler.inputs

@@ -12,8 +12,8 @@ import numpy as np
 
 from . import fit as fitting
 from .data.card import card
-from .data.gridded import from_labelled
 from .data.gaps import pairs_with_gaps
+from .data.gridded import from_labelled
 from .data.pairs import check_pairs
 from .data.stream import as_dataset, is_xarray, make_stream
 from .evaluate.ensemble import forecast_with_band, pick
@@ -198,6 +198,8 @@ class Surrogate:
             assumed = any(note.startswith("boundary") for note in data.notes)
             known = None if assumed else data.boundary, data.kinds, stream.fill, card(data)
             prepared = fitting.prepare(given, sample, *known, count=len(stream.numbers))
+            for words in data.doubts(fitting.known_boundary(prepared)) if assumed else ():
+                warnings.warn(words, stacklevel=2)
             self.fit_ = fitting.learn_stream(prepared, stream, sample, checkpoint, progress)
         else:
             pairs, gaps = pairs_with_gaps(before, after, parameters, fields)

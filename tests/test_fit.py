@@ -288,7 +288,9 @@ def test_the_reason_of_the_noise_is_that_of_the_last_fit(monkeypatch):
 def test_a_noise_that_is_given_is_kept_and_judged_all_the_same(form):
     """Without a net of margins such a model runs away within a few steps."""
     settings = QUICK | {"hidden": 60, "noise": 1e-9, "noise_form": form, "margin": None}
-    with pytest.warns(UserWarning, match=r"the noise given does not keep .* the shortest lasted \d+;"):
+    with pytest.warns(
+        UserWarning, match=r"the noise given does not keep .* the shortest lasted \d+;"
+    ):
         model = snap.Surrogate(**settings).fit(BEFORE[:1], AFTER[:1])
     assert (model.plan_.noise, model.plan_.noise_form) == (1e-9, form)
     assert "noise" not in model.plan_.reasons
@@ -356,7 +358,9 @@ def test_a_batch_far_outside_the_prepared_range_is_told_with_numbers():
     model = snap.Surrogate(**QUICK).prepare(BEFORE, AFTER)
     low, high = BEFORE.min(), BEFORE.max()
     far = BEFORE + 5 * (high - low)
-    with pytest.warns(UserWarning, match="before: channel 0 of this batch lies in .*, 5 ranges beyond"):
+    with pytest.warns(
+        UserWarning, match="before: channel 0 of this batch lies in .*, 5 ranges beyond"
+    ):
         model.partial_fit(far, next_state(far))
     with pytest.warns(UserWarning, match=f"beyond the {low:.4g} to {high:.4g} that the model was"):
         snap.Surrogate(**QUICK).fit(BEFORE, AFTER).partial_fit(far, far)

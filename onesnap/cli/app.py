@@ -3,6 +3,8 @@
 Other packages add commands through the entry point group `onesnap.commands`. Each names a function
 `register(app, bars)` that adds its command, of the entry point's name, to the typer app; `bars` is
 the context manager of `bars.py`.
+
+Commands import what they need when they run: `--help` need not wait for JAX.
 """
 
 from __future__ import annotations
@@ -13,7 +15,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
-import numpy as np
 import typer
 from rich import box
 from rich.console import Console
@@ -22,27 +23,38 @@ from rich.table import Table
 from typer.core import TyperGroup
 
 from .. import __version__
-from ..data.atomic import write_atomically
-from ..equations.catalogue import find, systems as catalogue
-from ..equations.simulate import SolverError, simulate as run_simulation
-from . import data, demo as whole_way
+from . import data
 from .bars import bars
-from .demo_page import FILES
-from .experiment import summary
+from .plain import use_plain_letters
+
+
+def mendable(error: Exception) -> bool:
+    """Whether a user can do something about an error."""
+    if isinstance(error, ValueError | OSError | typer.Exit):
+        return not isinstance(error, typer.Exit)
+    from ..equations.simulate import SolverError
+
+    return isinstance(error, SolverError)
 
 
 class Guarded(TyperGroup):
     """Turns what a user can mend into one line and exit code 2, and Ctrl-C into 130."""
 
+    def main(self, *arguments, **more):
+        use_plain_letters()
+        return super().main(*arguments, **more)
+
     def invoke(self, ctx):
         try:
             return super().invoke(ctx)
-        except (ValueError, OSError, SolverError) as error:
-            typer.echo(f"onesnap: error: {error}", err=True)
-            raise typer.Exit(2) from None
         except KeyboardInterrupt:
             typer.echo("onesnap: interrupted", err=True)
             raise typer.Exit(130) from None
+        except (ValueError, OSError, RuntimeError) as error:
+            if not mendable(error):
+                raise
+            typer.echo(f"onesnap: error: {error}", err=True)
+            raise typer.Exit(2) from None
 
 
 app = typer.Typer(
@@ -85,6 +97,10 @@ def demo(
     force: data.Force = False,
 ) -> None:
     """Simulate a system, learn from ONE pair of its states, forecast, and write a report."""
+    from . import demo as whole_way
+    from .demo_page import FILES
+    from .experiment import summary
+
     with bars() as tell:
         metrics = whole_way.run(system, out, seed=seed, steps=steps, force=force, progress=tell)
     console = Console()
@@ -104,6 +120,8 @@ def demo(
 @app.command("systems", epilog="Example: [bold]onesnap systems[/bold]")
 def list_systems() -> None:
     """List the systems that can be simulated."""
+    from ..equations.catalogue import systems as catalogue
+
     table = Table(box=box.SIMPLE_HEAD, show_lines=True)
     # Name, title and equation stand below each other: side by side they fit no terminal.
     table.add_column("system", overflow="fold")
@@ -132,6 +150,12 @@ def simulate(
     force: data.Force = False,
 ) -> None:
     """Simulate a system onto its attractor and on; writes `states`, `dt` and `system` as .npz."""
+    import numpy as np
+
+    from ..data.atomic import write_atomically
+    from ..equations.catalogue import find
+    from ..equations.simulate import simulate as run_simulation
+
     system = find(name)
     if out.suffix != ".npz":
         raise ValueError(f"out: expected a name ending in .npz, got {str(out)!r}")

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.lib import format as npy
 
 from ..grid.states import unmasked
+from .axes import is_irregular
 from .dataset import Dataset, Field, spacing
 from .errors import DataError, reading
 from .layout import SPACE, find_layout
@@ -106,10 +107,15 @@ def open_npz(path, field: str | None = None, dims=None) -> Dataset:
         if (given := number("dx")) is not None:
             dx = np.broadcast_to(given, len(dx)).astype(float).tolist()
             dx = [_step("dx", value, notes) for value in dx]
+        if left := [name for name in large if name != field]:
+            notes.append(f"left out: {', '.join(left)}; choose with field")
+        uneven = [n for n in dataset.axes if is_irregular(number(n) if number(n) is not None else 0)]
         step = _step("dt", float(dt), notes) if dt is not None and dt.ndim == 0 else None
         if step is None and times is not None:
             step = spacing(times)
-        known = replace(dataset, dt=step, dx=tuple(dx), notes=tuple(notes))
+            uneven += ["time"] if is_irregular(times) else []
+        notes += [f"axis {name}: its points are not evenly spaced" for name in uneven]
+        known = replace(dataset, dt=step, dx=tuple(dx), notes=tuple(notes), irregular=tuple(uneven))
         return recognise(known, origin)
 
 

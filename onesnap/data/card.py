@@ -38,7 +38,9 @@ def check_spacing(known: Mapping[str, Any], path, dt, dx, time_units: str = "") 
     def differ(one, other) -> bool:
         return one is not None and other is not None and abs(one - other) > ALIKE * abs(other)
 
-    clocks = {units.split(" since ")[0].strip() for units in (time_units, known["time_units"]) if units}
+    clocks = {
+        units.split(" since ")[0].strip() for units in (time_units, known["time_units"]) if units
+    }
     if len(clocks) < 2 and differ(dt, known["dt"]):
         raise ValueError(
             f"{path}: dt: the model learned steps of {known['dt']:g}, these states are {dt:g} apart; "

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..grid.boundary import both_sides
 from ..grid.states import check_step
+from .axes import BOUNDED
 from .errors import DataError, reading
 
 KINDS = ("scalar", "vector", "tensor")  # by the order of the tensor
@@ -78,6 +79,8 @@ class Dataset:
     time_units: str = ""
     notes: tuple[str, ...] = ()
     attributes: Mapping[str, Any] = field(default_factory=dict)
+    irregular: tuple[str, ...] = ()  # axes, "time" among them, whose points are unevenly spaced
+    falling: tuple[str, ...] = ()  # axes of space whose points come in falling order
     part: str = ""  # which states of the file these are, in words, where not all
 
     def __post_init__(self):
@@ -92,6 +95,19 @@ class Dataset:
         # A state of more than 2 GiB in float64 is damage, or out of reach.
         if 8 * self.channels * int(np.prod(self.space, dtype=object)) > 2**31:
             raise DataError(f"{self.path}: a state of {self.channels} × {self.space} is too large")
+
+    def doubts(self, boundary) -> list[str]:
+        """Words of warning if a boundary that nobody gave makes axes periodic that are none."""
+        if not any(note.startswith("boundary") for note in self.notes):
+            return []
+        sides = both_sides(boundary, len(self.space))
+        periodic = [a for a, ends in zip(self.axes, sides, strict=True) if "periodic" in ends]
+        if not (wrong := [axis for axis in periodic if axis.lower() in BOUNDED]):
+            return []
+        return [
+            f"boundary: {' and '.join(wrong)} is taken as periodic, which it hardly is; give boundary, "
+            "as in boundary='open' or 'open,periodic'"
+        ]
 
     @property
     def channels(self) -> int:

@@ -34,9 +34,7 @@ def find_gaps(before: np.ndarray, after: np.ndarray) -> Gaps:
     return Gaps(~never, means(before)) if never.any() else Gaps()
 
 
-def complete(
-    before: np.ndarray, after: np.ndarray, parameters, fields, gaps: Gaps = Gaps()
-) -> Pairs:
+def complete(before: np.ndarray, after: np.ndarray, parameters, fields, gaps: Gaps = Gaps()) -> Pairs:
     """Pairs with all gaps filled, and marked where no window may learn from them.
 
     Cells that never have a value are told by a context field, behind all others.

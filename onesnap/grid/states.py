@@ -16,9 +16,7 @@ def unmasked(values) -> np.ndarray:
     return values.astype(np.float64).filled(np.nan)
 
 
-def check_states(
-    name: str, states, dimension: int | None = None, gaps: bool = False
-) -> np.ndarray:
+def check_states(name: str, states, dimension: int | None = None, gaps: bool = False) -> np.ndarray:
     """Return `states` as a float64 array `(time, channel, *space)`, or say what is wrong with it.
 
     With `gaps` single values may be missing, that is NaN or masked.

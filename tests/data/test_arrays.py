@@ -8,7 +8,7 @@ import pytest
 
 import onesnap as snap
 from onesnap.data import DataError
-from onesnap.data.arrays import _headers, from_array
+from onesnap.data.arrays import _headers, from_array, open_npz
 
 
 @pytest.mark.parametrize("name", ["array.npy", "archive.npz"])

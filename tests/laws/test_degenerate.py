@@ -15,7 +15,9 @@ pytestmark = [
 ]
 
 
-@pytest.mark.parametrize("settings", [{"effort": "quick"}, {"extent": 2, "hidden": 30, "noise": 1e-3}])
+@pytest.mark.parametrize(
+    "settings", [{"effort": "quick"}, {"extent": 2, "hidden": 30, "noise": 1e-3}]
+)
 @pytest.mark.parametrize(
     ("before", "after"),
     [
@@ -42,9 +44,7 @@ def test_very_small_and_very_large_units_do_not_matter(scale):
     settings = {"extent": 2, "stride": 2, "hidden": 30, "noise": 1e-3, "symmetry": None}
     plain = snap.Surrogate(**settings).fit(WAVES, bent(WAVES))
     scaled = snap.Surrogate(**settings).fit(scale * WAVES, scale * bent(WAVES))
-    np.testing.assert_allclose(
-        scaled.predict(scale * WAVES) / scale, plain.predict(WAVES), atol=1e-6
-    )
+    np.testing.assert_allclose(scaled.predict(scale * WAVES) / scale, plain.predict(WAVES), atol=1e-6)
     assert scaled.score(scale * WAVES, scale * bent(WAVES)) == pytest.approx(
         plain.score(WAVES, bent(WAVES)), abs=1e-4
     )
