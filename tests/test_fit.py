@@ -327,16 +327,6 @@ def test_progress_reaches_its_end_between_walls():
     assert seen[-1][0] == seen[-1][1]
 
 
-def test_a_prepared_model_takes_over_what_another_has_learned():
-    prepared = snap.Surrogate(**QUICK).prepare(BEFORE, AFTER)
-    trained = copy.copy(prepared).partial_fit(BEFORE, AFTER)
-    merged = copy.copy(prepared).merge(trained)
-    np.testing.assert_array_equal(merged.predict(BEFORE), trained.predict(BEFORE))
-    np.testing.assert_array_equal(merged.seen_, trained.seen_)
-    both = copy.copy(trained).merge(prepared)
-    np.testing.assert_array_equal(both.predict(BEFORE), trained.predict(BEFORE))
-
-
 def test_a_merge_that_fails_changes_nothing(monkeypatch):
     prepared = snap.Surrogate(**QUICK).prepare(BEFORE, AFTER)
     trained = copy.copy(prepared).partial_fit(BEFORE, AFTER)

@@ -32,12 +32,8 @@ main()
 """
 
 
-@pytest.mark.parametrize("package", ["typer", "rich.table", "jax", "exponax", "scipy.linalg"])
+@pytest.mark.parametrize("package", ["typer", "rich.table", "jax", "jax.numpy"])
 def test_an_interruption_while_packages_are_imported_is_one_line(package):
-    if package == "exponax":
-        code = INTERRUPTED.replace('"systems"', '"simulate", "ks-1d", "--out", "x.npz"')
-    else:
-        code = INTERRUPTED
-    code = code.format(package=package)
+    code = INTERRUPTED.format(package=package)
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (result.returncode, result.stderr) == (130, "onesnap: interrupted\n")

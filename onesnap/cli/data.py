@@ -189,8 +189,8 @@ def compared(forecast: Dataset, truth: Dataset) -> tuple[np.ndarray, np.ndarray,
     step, apart = (None if truth.dt is None else truth.dt * every), forecast.dt
     if step is not None and apart is not None and abs(step - apart) > 0.01 * apart:
         raise ValueError(
-            f"{truth.path}: dt: every {every} of its states are {step:g} apart, those of the forecast "
-            f"{apart:g}; compare it with states as far apart"
+            f"{truth.path}: dt: every {every} of its states are {step:g} apart, those of the "
+            f"forecast {apart:g}; compare it with states as far apart"
         )
     real = truth.states(trajectory, start)[::every]
     if len(real) < 2:

@@ -51,8 +51,8 @@ def check_spacing(known: Mapping[str, Any], path, dt, dx, time_units: str = "") 
     for axis, one, other in zip(known["axes"], dx, known["dx"], strict=True):
         if differ(one, other):
             raise ValueError(
-                f"{path}: dx: the model learned on cells of {other:g} along {axis}, these are {one:g} "
-                "wide; put the states on the grid that was learned from"
+                f"{path}: dx: the model learned on cells of {other:g} along {axis}, these are "
+                f"{one:g} wide; put the states on the grid that was learned from"
             )
 
 

@@ -105,8 +105,8 @@ class Dataset:
         if not (wrong := [axis for axis in periodic if axis.lower() in BOUNDED]):
             return []
         return [
-            f"boundary: {' and '.join(wrong)} is taken as periodic, which it hardly is; give boundary, "
-            "as in boundary='open' or 'open,periodic'"
+            f"boundary: {' and '.join(wrong)} is taken as periodic, which it hardly is; give "
+            "boundary, as in boundary='open' or 'open,periodic'"
         ]
 
     @property

@@ -26,7 +26,7 @@ def means(states: np.ndarray) -> np.ndarray:
 
 
 def find_gaps(before: np.ndarray, after: np.ndarray) -> Gaps:
-    """The cells that never have a value before or after a step, filled with the mean of all others."""
+    """Cells that never have a value before or after a step, to be filled with the mean of others."""
     lost = [~np.isfinite(states).all(axis=1) for states in (before, after)]
     never = lost[0].all(axis=0) | lost[1].all(axis=0)
     if never.all():
@@ -34,7 +34,7 @@ def find_gaps(before: np.ndarray, after: np.ndarray) -> Gaps:
     return Gaps(~never, means(before)) if never.any() else Gaps()
 
 
-def complete(before: np.ndarray, after: np.ndarray, parameters, fields, gaps: Gaps = Gaps()) -> Pairs:
+def complete(before: np.ndarray, after: np.ndarray, parameters, fields, gaps: Gaps) -> Pairs:
     """Pairs with all gaps filled, and marked where no window may learn from them.
 
     Cells that never have a value are told by a context field, behind all others.

@@ -91,7 +91,7 @@ def _channels(
 def _near(
     model: Forecaster, held: Dataset, states: np.ndarray, learned: Dataset | None
 ) -> Nearness | None:
-    """How far the states judged by are from those that were learned from, as far as these are known."""
+    """How far the states judged by are from those learned from, as far as these are known."""
     known = model.seen_
     if learned is not None:
         more = _fingerprints(model, learned, held)
@@ -102,7 +102,7 @@ def _near(
 
 
 def _fingerprints(model: Forecaster, learned: Dataset, held: Dataset) -> Fingerprints:
-    """Those of whole states of a dataset: all, or of a large one those as late as the judging ones."""
+    """Those of whole states of a dataset: all, or of a large one those as late as states judged by."""
     cells, prints = 8 * int(np.prod(learned.shape)), []
     small = cells * sum(t.steps for t in learned.trajectories) <= SMALL
     late = np.unique(np.concatenate([_starts(held, index) for index in _chosen(held)]))

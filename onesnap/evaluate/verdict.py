@@ -1,4 +1,4 @@
-"""What a model is worth: errors of each channel beside those of simple models, in numbers and words."""
+"""What a model is worth: its errors beside those of simple models, in numbers and in words."""
 
 from __future__ import annotations
 
@@ -118,9 +118,9 @@ class Trust:
             )
         elif self.near is not None and self.near.distance < NEAR:
             words.append(
-                f"the states judged by differ from the nearest learned ones by {self.near.distance:.1%} "
-                "of their deviation in space: these figures say little about states less alike; judge "
-                "by other trajectories, or by states later in time"
+                "the states judged by differ from the nearest learned ones by "
+                f"{self.near.distance:.1%} of their deviation in space: these figures say little about "
+                "states less alike; judge by other trajectories, or by states later in time"
             )
         several = f"{self.worst.name}: " if len(self.channels) > 1 else ""
         words += [several + said for said in self.worst.warnings]

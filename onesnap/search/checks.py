@@ -25,8 +25,8 @@ def check_sizes(pairs: Pairs) -> None:
     small = np.flatnonzero((most > 0) & (most < SMALLEST))
     if len(small):
         raise ValueError(
-            f"before: channel {small[0]} has values up to {most[small[0]]:.2g} only, expected at least "
-            f"{SMALLEST:g}, whose squares are not lost; give it in smaller units"
+            f"before: channel {small[0]} has values up to {most[small[0]]:.2g} only, expected at "
+            f"least {SMALLEST:g}, whose squares are not lost; give it in smaller units"
         )
 
 
@@ -40,8 +40,8 @@ def far_outside(scaling: Scaling, states: np.ndarray) -> str:
         return ""
     return (
         f"before: channel {worst} of this batch lies in {low[worst]:.4g} to {high[worst]:.4g}, "
-        f"{beyond[worst]:.2g} ranges beyond the {scaling.low[worst]:.4g} to {scaling.high[worst]:.4g} "
-        "that the model was prepared with; call prepare with data typical of all"
+        f"{beyond[worst]:.2g} ranges beyond the {scaling.low[worst]:.4g} to "
+        f"{scaling.high[worst]:.4g} that the model was prepared with; call prepare with data typical of all"
     )
 
 

@@ -23,7 +23,7 @@ def test_letters_are_spelled(text, plain):
 def test_any_text_can_be_written(text):
     use_plain_letters()
     assert text.encode("ascii", "onesnap").isascii()
-    assert text.encode("latin-1", "onesnap")
+    assert len(text.encode("latin-1", "onesnap")) >= len(text.encode("latin-1", "ignore"))
 
 
 def test_only_writing_is_mended():

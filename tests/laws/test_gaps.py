@@ -88,8 +88,8 @@ def test_what_has_no_value_at_all_is_refused():
     with pytest.raises(ValueError, match="after: .* of 512 values are NaN or infinite"):
         snap.Surrogate(**QUICK).fit(before, np.where(AFTER.max() == AFTER, np.inf, AFTER))
     halves = np.where(np.arange(64) < 32, BEFORE, np.nan), np.where(np.arange(64) < 32, np.nan, AFTER)
+    two = np.concatenate(halves, axis=1)
     with pytest.raises(ValueError, match="before: no cell ever has a value in every channel"):
-        two = np.concatenate([halves[0], halves[1]], axis=1)
         snap.Surrogate(**QUICK).fit(two, two)
     model = snap.Surrogate(**QUICK).fit(BEFORE, AFTER)
     with pytest.raises(ValueError, match="before: every state lacks values"):
