@@ -16,11 +16,10 @@ The rooms of the house, in the order in which the data flows; a room imports onl
 """
 
 import importlib
-import importlib.metadata
-from typing import TYPE_CHECKING
 
 from .paper import paper as paper
 
+TYPE_CHECKING = False  # as that of `typing`, which is not there for nothing
 if TYPE_CHECKING:
     from . import symmetry as symmetry
     from .data import DataError as DataError, Dataset as Dataset, open as open
@@ -39,8 +38,6 @@ if TYPE_CHECKING:
     from .model.stepper import Stepper as Stepper, stack as stack
     from .surrogate import NotFittedError as NotFittedError, Surrogate as Surrogate, load as load
     from .symmetry import Group as Group
-
-__version__ = importlib.metadata.version("onesnap")
 
 # Where each of the names above is at home: they are imported when they are first asked for, because
 # JAX alone takes a second, which `onesnap --help` need not wait for.
@@ -64,6 +61,8 @@ __all__ = ["__version__", "paper", "symmetry", *_HOME]
 def __getattr__(name: str):
     if name == "symmetry":
         return importlib.import_module(".symmetry", __name__)
+    if name == "__version__":
+        return importlib.import_module("importlib.metadata").version("onesnap")
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)

@@ -142,7 +142,9 @@ def without_bad(pairs: Pairs) -> Pairs:
 def known_gaps(fit: Fit) -> Gaps:
     """The cells that have no value in all that a model was prepared with."""
     inputs = _training(fit).parts.sampler.inputs
-    return Gaps() if inputs.fill is None else Gaps(inputs.context.fields[-1] > 0.5, inputs.fill)
+    if inputs.fill is None:
+        return Gaps()
+    return Gaps(np.asarray(inputs.context.fields[-1]) > 0.5, np.asarray(inputs.fill))
 
 
 def known_boundary(fit: Fit) -> Any:

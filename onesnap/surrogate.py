@@ -123,9 +123,16 @@ class Surrogate:
 
     def __sklearn_tags__(self):
         """What scikit-learn asks before it searches; it is imported only if it does."""
-        from sklearn.utils import Tags, TargetTags  # pyright: ignore[reportMissingImports]
+        from sklearn.utils import InputTags, Tags, TargetTags
 
-        return Tags(estimator_type=None, target_tags=TargetTags(required=True))
+        # States are no tables, and values may be missing.
+        states = InputTags(two_d_array=False, three_d_array=True, allow_nan=True)
+        targets = TargetTags(required=True, multi_output=True)
+        return Tags(estimator_type=None, target_tags=targets, input_tags=states)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        fit = self.__dict__.get("fit_")
+        return fit is not None and fit.stepper is not None
 
     def __repr__(self) -> str:
         defaults = inspect.signature(type(self).__init__).parameters

@@ -132,7 +132,7 @@ def test_names_are_imported_when_they_are_first_asked_for():
     assert declared | {"__version__"} == set(onesnap.__all__)
     assert set(onesnap.__all__) <= set(dir(onesnap))
     for name in onesnap.__all__:
-        assert getattr(onesnap, name) is getattr(onesnap, name)
+        assert getattr(onesnap, name) == getattr(onesnap, name)
     with pytest.raises(AttributeError, match="module 'onesnap' has no attribute 'colour'"):
         _ = onesnap.colour
 

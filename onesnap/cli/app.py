@@ -27,6 +27,8 @@ from . import data
 from .bars import bars
 from .plain import use_plain_letters
 
+INTERRUPTED = 130  # the exit code of Ctrl-C
+
 
 def mendable(error: Exception) -> bool:
     """Whether a user can do something about an error."""
@@ -42,14 +44,18 @@ class Guarded(TyperGroup):
 
     def main(self, *arguments, **more):
         use_plain_letters()
-        return super().main(*arguments, **more)
+        try:
+            return super().main(*arguments, **more)
+        except SystemExit as ended:
+            if ended.code == INTERRUPTED:
+                typer.echo("onesnap: interrupted", err=True)
+            raise
 
     def invoke(self, ctx):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
-            typer.echo("onesnap: interrupted", err=True)
-            raise typer.Exit(130) from None
+            raise typer.Exit(INTERRUPTED) from None
         except (ValueError, OSError, RuntimeError) as error:
             if not mendable(error):
                 raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import io
 import sys
 import unicodedata
 
@@ -28,5 +29,5 @@ def use_plain_letters() -> None:
     """Never fail for a letter that a terminal or a file cannot show."""
     codecs.register_error("onesnap", spell)
     for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
+        if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="onesnap")

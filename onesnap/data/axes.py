@@ -6,14 +6,7 @@ import numpy as np
 
 LONGITUDES = ("x", "lon", "longitude", "easting")
 LATITUDES = ("y", "lat", "latitude", "northing")
-DEPTHS = (
-    "depth",
-    "deptht",
-    "lev_depth",
-    "pressure",
-    "plev",
-    "isobaric",
-)  # more of it is farther down
+DEPTHS = ("depth", "deptht", "pressure", "plev", "isobaric")  # more of it is farther down
 HEIGHTS = ("z", "height", "altitude", "lev", "level", *DEPTHS)
 # No world is periodic along these.
 BOUNDED = {*LATITUDES, *HEIGHTS, "elevation", "sigma"} - {"y", "z", "northing"}
@@ -36,6 +29,5 @@ def is_irregular(coordinate) -> bool:
 def is_falling(coordinate) -> bool:
     """Whether points come in falling order."""
     points = np.asarray(coordinate)
-    return (
-        points.dtype.kind in "fiu" and points.ndim == 1 and len(points) > 1 and points[-1] < points[0]
-    )
+    several = points.dtype.kind in "fiu" and points.ndim == 1 and len(points) > 1
+    return several and bool(points[-1] < points[0])

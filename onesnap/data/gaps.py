@@ -28,10 +28,10 @@ def means(states: np.ndarray) -> np.ndarray:
 def find_gaps(before: np.ndarray, after: np.ndarray) -> Gaps:
     """Cells that never have a value before or after a step, to be filled with the mean of others."""
     lost = [~np.isfinite(states).all(axis=1) for states in (before, after)]
-    never = lost[0].all(axis=0) | lost[1].all(axis=0)
+    never = np.asarray(lost[0].all(axis=0) | lost[1].all(axis=0))
     if never.all():
         raise ValueError("before: no cell ever has a value in every channel")
-    return Gaps(~never, means(before)) if never.any() else Gaps()
+    return Gaps(np.logical_not(never), means(before)) if never.any() else Gaps()
 
 
 def complete(before: np.ndarray, after: np.ndarray, parameters, fields, gaps: Gaps) -> Pairs:

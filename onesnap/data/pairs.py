@@ -23,9 +23,7 @@ def check_pairs(
             "after[i] is the state one step later than before[i]"
         )
     for name, states in ("before", before), ("after", after):
-        most = np.abs(states).max(
-            axis=(0, *range(2, states.ndim)), initial=0.0, where=states == states
-        )
+        most = np.nanmax(np.abs(states), axis=(0, *range(2, states.ndim)), initial=0.0)
         if (most > LARGEST).any():
             channel = int(np.argmax(most))
             raise ValueError(

@@ -78,13 +78,11 @@ def _channels(
         for guess in (step.predicted, step.before, mean_state(step.before), np.zeros_like(after))
     ]
     channels = []
-    for number, (name, error, persistence, mean, size) in enumerate(
-        zip(held.names, *errors, strict=True)
-    ):
+    for number, name in enumerate(held.names):
+        error, persistence, mean, size = (float(one[number]) for one in errors)
         linear = np.inf if narrow is None else float(narrow[number])
         wider = float(wide[number] / linear) if wide is not None and linear > 0 else None
-        known = map(float, (error, persistence, mean, linear))
-        channels.append(Channel(name, *known, wider, float(size)))
+        channels.append(Channel(name, error, persistence, mean, linear, wider, size))
     return tuple(channels)
 
 
@@ -102,7 +100,7 @@ def _near(
 
 
 def _fingerprints(model: Forecaster, learned: Dataset, held: Dataset) -> Fingerprints:
-    """Those of whole states of a dataset: all, or of a large one those as late as states judged by."""
+    """Those of whole states of a dataset: of a large one, as late as those judged by."""
     cells, prints = 8 * int(np.prod(learned.shape)), []
     small = cells * sum(t.steps for t in learned.trajectories) <= SMALL
     late = np.unique(np.concatenate([_starts(held, index) for index in _chosen(held)]))

@@ -119,8 +119,8 @@ class Trust:
         elif self.near is not None and self.near.distance < NEAR:
             words.append(
                 "the states judged by differ from the nearest learned ones by "
-                f"{self.near.distance:.1%} of their deviation in space: these figures say little about "
-                "states less alike; judge by other trajectories, or by states later in time"
+                f"{self.near.distance:.1%} of their deviation in space: these figures say little "
+                "about states less alike; judge by other trajectories, or by states later in time"
             )
         several = f"{self.worst.name}: " if len(self.channels) > 1 else ""
         words += [several + said for said in self.worst.warnings]

@@ -13,7 +13,7 @@ def unmasked(values) -> np.ndarray:
         return np.asarray(values)
     if not np.ma.is_masked(values):
         return values.data
-    return values.astype(np.float64).filled(np.nan)
+    return np.where(np.ma.getmaskarray(values), np.nan, values.data)
 
 
 def check_states(name: str, states, dimension: int | None = None, gaps: bool = False) -> np.ndarray:

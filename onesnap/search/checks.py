@@ -41,7 +41,8 @@ def far_outside(scaling: Scaling, states: np.ndarray) -> str:
     return (
         f"before: channel {worst} of this batch lies in {low[worst]:.4g} to {high[worst]:.4g}, "
         f"{beyond[worst]:.2g} ranges beyond the {scaling.low[worst]:.4g} to "
-        f"{scaling.high[worst]:.4g} that the model was prepared with; call prepare with data typical of all"
+        f"{scaling.high[worst]:.4g} that the model was prepared with; "
+        "call prepare with data typical of all"
     )
 
 
