@@ -237,9 +237,11 @@ def score(
     typer.echo(words)
     if reference.channels > 1:
         ends = [first_invalid(curve) for curve in rse_by_channel(guess, real).T]
-        worst = min(range(len(ends)), key=lambda c: len(real) if ends[c] is None else ends[c])
-        until = last if ends[worst] is None else ends[worst]
-        typer.echo(f"worst channel {reference.names[worst]}: valid time {until * step:.6g}")
+        until, name = min(
+            (last if end is None else end, name)
+            for end, name in zip(ends, reference.names, strict=True)
+        )
+        typer.echo(f"worst channel {name}: valid time {until * step:.6g}")
     if beaten := int(np.sum(error[1:] > simple[1:])):
         typer.echo(f"persistence or the mean state is better at {beaten} of {last} times compared")
 
