@@ -15,7 +15,7 @@ FAR = (
 LEAST = 0.1  # such a deviation at least: changes that differ by a tenth are alike
 SPIKE = np.log(1.4)  # by which a pair in a sequence differs from both its neighbours, at least
 SMALLEST = 1e-140  # whose square is a number as good as others
-OUTSIDE = 0.5  # ranges beyond those prepared with, from which on a batch is not of their kind
+OUTSIDE = 1.0  # ranges beyond those prepared with, from which on a batch is not of their kind
 SEAM = 2.0  # times the largest step between neighbours: what lies there is no neighbour
 
 
