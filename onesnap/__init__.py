@@ -15,24 +15,60 @@ The rooms of the house, in the order in which the data flows; a room imports onl
     cli         the command line and the demo
 """
 
-import importlib.metadata
+import importlib
 
-from . import symmetry as symmetry
-from .data import DataError as DataError, Dataset as Dataset, open as open
-from .data.pairs import pairs as pairs
-from .equations import System as System, simulate as simulate, systems as systems
-from .evaluate.metrics import (
-    moments as moments,
-    rse as rse,
-    skill as skill,
-    spectrum as spectrum,
-    valid_time as valid_time,
-)
-from .evaluate.trust import Trust as Trust, trust as trust
-from .model.rollout import Forecast as Forecast, trajectory as trajectory
-from .model.stepper import Stepper as Stepper, stack as stack
 from .paper import paper as paper
-from .surrogate import NotFittedError as NotFittedError, Surrogate as Surrogate, load as load
-from .symmetry import Group as Group
 
-__version__ = importlib.metadata.version("onesnap")
+TYPE_CHECKING = False  # as that of `typing`, which is not there for nothing
+if TYPE_CHECKING:
+    from . import symmetry as symmetry
+    from .data import DataError as DataError, Dataset as Dataset, open as open
+    from .data.pairs import pairs as pairs
+    from .equations import System as System, simulate as simulate, systems as systems
+    from .evaluate.metrics import (
+        moments as moments,
+        rse as rse,
+        skill as skill,
+        spectrum as spectrum,
+        valid_time as valid_time,
+    )
+    from .evaluate.trust import trust as trust
+    from .evaluate.verdict import Trust as Trust
+    from .model.rollout import Forecast as Forecast, trajectory as trajectory
+    from .model.stepper import Stepper as Stepper, stack as stack
+    from .surrogate import NotFittedError as NotFittedError, Surrogate as Surrogate, load as load
+    from .symmetry import Group as Group
+
+# Where each of the names above is at home: they are imported when they are first asked for, because
+# JAX alone takes a second, which `onesnap --help` need not wait for.
+_HOMES = {
+    "data": ("DataError", "Dataset", "open"),
+    "data.pairs": ("pairs",),
+    "equations": ("System", "simulate", "systems"),
+    "evaluate.metrics": ("moments", "rse", "skill", "spectrum", "valid_time"),
+    "evaluate.trust": ("trust",),
+    "evaluate.verdict": ("Trust",),
+    "model.rollout": ("Forecast", "trajectory"),
+    "model.stepper": ("Stepper", "stack"),
+    "surrogate": ("NotFittedError", "Surrogate", "load"),
+    "symmetry": ("Group",),
+}
+_HOME = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = ["__version__", "paper", "symmetry", *_HOME]
+
+
+def __getattr__(name: str):
+    if name == "symmetry":
+        return importlib.import_module(".symmetry", __name__)
+    if name == "__version__":
+        return importlib.import_module("importlib.metadata").version("onesnap")
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

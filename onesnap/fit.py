@@ -18,18 +18,21 @@ import equinox as eqx
 import numpy as np
 
 from .data.checkpoint import load_checkpoint, save_checkpoint
+from .data.gaps import Gaps
 from .data.pairs import Pairs
 from .data.stream import Stream
 from .evaluate.calibration import calibrate
 from .evaluate.ensemble import draw_members
+from .evaluate.fingerprint import Fingerprints, fingerprints, join
 from .grid.boundary import both_sides
 from .model.plan import Plan
 from .model.stepper import Stepper, average
 from .network import lstsq
 from .network.layer import Totals
 from .search.build import Parts
-from .search.checks import bad_pairs, torn_axes
+from .search.checks import bad_pairs, check_sizes, far_outside, torn_axes
 from .search.folds import ordered, spread
+from .search.policy import POLICY
 from .search.problem import Problem, check_settings
 from .search.search import Noise, Settled, settle
 from .search.stability import UNTRIED, Stability, try_stability
@@ -37,6 +40,8 @@ from .search.stability import UNTRIED, Stability, try_stability
 CHECKPOINT_SECONDS = 30.0
 CALIBRATION_PAIRS = 20  # kept to calibrate members on, and to start trial forecasts from
 LONGER = 2.0  # times as long has a trial to last to be worth more noise, where none is steady
+# Where the noise is given, trial forecasts choose nothing, and may cost a tenth.
+GIVEN = replace(POLICY, trial_work=0.1 * POLICY.trial_work)
 
 Progress = Callable[[int, int], object] | None
 
@@ -64,6 +69,7 @@ class Training:
     last: Pairs | None = None  # the last pair learned from
     plain: Stepper | None = None  # the stepper before averaging
     shape: Shape | None = None  # of members
+    seen: Fingerprints | None = None  # of the states that were learned from
 
 
 @dataclass(frozen=True)
@@ -93,6 +99,7 @@ def prepare(
     `count` ones to come.
     """
     check_settings(given)
+    check_sizes(pairs)
     if not (isinstance(given["boundary"], str) and given["boundary"] == "auto"):
         boundary = given["boundary"]
     elif boundary is None:
@@ -132,6 +139,19 @@ def without_bad(pairs: Pairs) -> Pairs:
     return pairs[[number for number in range(len(pairs)) if number not in bad]]
 
 
+def known_gaps(fit: Fit) -> Gaps:
+    """The cells that have no value in all that a model was prepared with."""
+    inputs = _training(fit).parts.sampler.inputs
+    if inputs.fill is None:
+        return Gaps()
+    return Gaps(np.asarray(inputs.context.fields[-1]) > 0.5, np.asarray(inputs.fill))
+
+
+def known_boundary(fit: Fit) -> Any:
+    """What lies beyond both ends of each axis."""
+    return _training(fit).parts.sampler.inputs.boundary
+
+
 def check_batch(fit: Fit, pairs: Pairs) -> None:
     """Raise unless the pairs look like those that the model was prepared with."""
     inputs = _training(fit).parts.sampler.inputs
@@ -146,6 +166,8 @@ def check_batch(fit: Fit, pairs: Pairs) -> None:
             f"{expected}, got {got}"
         )
     inputs.check_grid(pairs.space)
+    if words := far_outside(inputs.scaling, pairs.before):
+        warnings.warn(words, stacklevel=3)
 
 
 def learn(fit: Fit, pairs: Pairs, progress: Progress = None) -> Fit:
@@ -161,7 +183,7 @@ def learn(fit: Fit, pairs: Pairs, progress: Progress = None) -> Fit:
     if progress is not None:  # also where windows were left out
         progress(count, count)
     left_out = fit.left_out + count - (totals[0].rows - before)
-    training = replace(training, totals=totals, last=pairs.last)
+    training = replace(training, totals=totals, last=pairs.last, seen=_seen(training.seen, pairs))
     return solve(replace(fit, left_out=left_out, training=training))
 
 
@@ -174,11 +196,11 @@ def learn_stream(
     mark = _fingerprint(training, stream, sample)
     if checkpoint is not None:
         totals, done = _resume(checkpoint, totals, mark)
-    saved = time.monotonic()
+    saved, seen = time.monotonic(), _seen(training.seen, sample)
     try:
         for number, pairs in stream.batches(done):
             totals = layer.absorb(totals, sampler.rows(pairs))
-            done = number
+            done, seen = number, _seen(seen, pairs)
             if progress is not None:
                 progress(done, len(stream.numbers))
             if checkpoint is not None and time.monotonic() - saved > CHECKPOINT_SECONDS:
@@ -188,8 +210,14 @@ def learn_stream(
         if checkpoint is not None:
             _keep(checkpoint, totals, done, mark)
     left_out = sampler.count(sample) // len(sample) * len(stream.numbers) - totals[0].rows
-    training = replace(training, totals=totals, last=sample.last)
+    training = replace(training, totals=totals, last=sample.last, seen=seen)
     return solve(replace(fit, left_out=left_out, training=training))
+
+
+def _seen(known: Fingerprints | None, pairs: Pairs) -> Fingerprints:
+    """Fingerprints of what was learned, with those of further pairs."""
+    new = fingerprints(pairs.before)
+    return new if known is None else join(known, new)
 
 
 def merge(fit: Fit, other: Fit) -> Fit:
@@ -208,7 +236,10 @@ def merge(fit: Fit, other: Fit) -> Fit:
     if mine.last is None and theirs.last is None:
         raise NotFittedError("other: neither model has learned yet; call partial_fit first")
     totals = tuple(map(lstsq.merge, mine.totals, theirs.totals))
-    training = replace(mine, totals=totals, last=mine.last or theirs.last)
+    last, seen = mine.last or theirs.last, mine.seen
+    if theirs.seen is not None:
+        seen = theirs.seen if seen is None else join(seen, theirs.seen)
+    training = replace(mine, totals=totals, last=last, seen=seen)
     return solve(replace(fit, left_out=fit.left_out + other.left_out, training=training))
 
 
@@ -237,12 +268,11 @@ def solve(fit: Fit) -> Fit:
         if best.steady or not auto:
             break
     else:
-        warnings.warn(
-            f"no noise kept trial forecasts within the training range: of {best.asked} steps the "
-            f"shortest lasted {best.lasted}, so expect forecasts to diverge after about as many; "
-            "give more pairs spread over time, a larger extent, or a smaller step",
-            stacklevel=4,
-        )
+        _warn_unsteady("no noise kept trial forecasts", best)
+    if not auto and stepper is not None:
+        best = try_stability(stepper, training.sample, fit.plan.symmetry, given["dtype"], GIVEN)
+        if not best.steady:
+            _warn_unsteady("the noise given does not keep trial forecasts", best)
     reasons = dict(training.settled.plan.reasons)
     if auto and not best.steady:
         reasons["noise"] = best.reason
@@ -251,6 +281,14 @@ def solve(fit: Fit) -> Fit:
         reasons["noise"] = f"fits to fewer windows needed {size:g} ({form}), this one more"
     plan = replace(fit.plan, noise_form=chosen.form, noise=chosen.size, reasons=reasons)
     return _done(fit, parts, stepper, plan)
+
+
+def _warn_unsteady(what: str, stability: Stability) -> None:
+    warnings.warn(
+        f"{what} within the training range: of {stability.asked} steps the shortest lasted "
+        f"{stability.lasted}; give more pairs spread over time, a larger extent, or a smaller step",
+        stacklevel=5,
+    )
 
 
 def _done(fit: Fit, parts: Parts, stepper: Stepper | None, plan: Plan) -> Fit:

@@ -12,9 +12,10 @@ import numpy as np
 
 from . import fit as fitting
 from .data.card import card
+from .data.gaps import pairs_with_gaps
 from .data.gridded import from_labelled
 from .data.locked import held
-from .data.pairs import check_pairs, make_pairs
+from .data.pairs import check_pairs
 from .data.stream import as_dataset, is_xarray, make_stream
 from .evaluate.ensemble import forecast_with_band, pick
 from .evaluate.metrics import skill
@@ -124,9 +125,16 @@ class Surrogate:
 
     def __sklearn_tags__(self):
         """What scikit-learn asks before it searches; it is imported only if it does."""
-        from sklearn.utils import Tags, TargetTags  # pyright: ignore[reportMissingImports]
+        from sklearn.utils import InputTags, Tags, TargetTags
 
-        return Tags(estimator_type=None, target_tags=TargetTags(required=True))
+        # States are no tables, and values may be missing.
+        states = InputTags(two_d_array=False, three_d_array=True, allow_nan=True)
+        targets = TargetTags(required=True, multi_output=True)
+        return Tags(estimator_type=None, target_tags=targets, input_tags=states)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        fit = self.__dict__.get("fit_")
+        return fit is not None and fit.stepper is not None
 
     def __repr__(self) -> str:
         defaults = inspect.signature(type(self).__init__).parameters
@@ -160,6 +168,11 @@ class Surrogate:
         return self.fit_.card
 
     @property
+    def seen_(self) -> np.ndarray | None:
+        """Fingerprints of the states learned from, by which `trust` knows them again."""
+        return None if self.fit_.training is None else self.fit_.training.seen
+
+    @property
     def left_out_(self) -> int:
         """Windows that were not learned from: they touch missing values or reach over an edge."""
         return self.fit_.left_out
@@ -177,6 +190,8 @@ class Surrogate:
     ) -> Surrogate:
         """Learn from pairs `(pair, channel, *space)`: `after[i]` is `before[i]` a step later.
 
+        Values may be missing, as NaN or masked: no window learns from them.
+
         `parameters` `(pair, P)` are constants of each pair, `fields` `(F, *space)` or
         `(pair, F, *space)` known fields beside it. `progress(done, total)` is called now and then.
 
@@ -193,10 +208,14 @@ class Surrogate:
             with held(checkpoint):
                 sample = stream.sample()
                 prepared = fitting.prepare(given, sample, *known, count=len(stream.numbers))
+                for words in data.doubts(fitting.known_boundary(prepared)) if assumed else ():
+                    warnings.warn(words, stacklevel=2)
                 self.fit_ = fitting.learn_stream(prepared, stream, sample, checkpoint, progress)
         else:
-            pairs = fitting.without_bad(make_pairs(before, after, parameters, fields))
-            self.fit_ = fitting.learn(fitting.prepare(given, pairs), pairs, progress)
+            pairs, gaps = pairs_with_gaps(before, after, parameters, fields)
+            pairs = fitting.without_bad(pairs)
+            prepared = fitting.prepare(given, pairs, fill=gaps.fill)
+            self.fit_ = fitting.learn(prepared, pairs, progress)
         return self
 
     def prepare(self, before, after, *, parameters=None, fields=None) -> Surrogate:
@@ -204,8 +223,8 @@ class Surrogate:
 
         `fit` does it by itself. Call it before `partial_fit` or `merge`, with data typical of all.
         """
-        pairs = make_pairs(before, after, parameters, fields)
-        self.fit_ = fitting.prepare(self.get_params(), pairs)
+        pairs, gaps = pairs_with_gaps(before, after, parameters, fields)
+        self.fit_ = fitting.prepare(self.get_params(), pairs, fill=gaps.fill)
         return self
 
     def partial_fit(self, before, after, *, parameters=None, fields=None, progress=None) -> Surrogate:
@@ -213,8 +232,10 @@ class Surrogate:
 
         With `noise="auto"` it may grow after a batch, as the last trial forecast demands.
         """
-        pairs = make_pairs(before, after, parameters, fields)
-        known = self.__dict__.get("fit_") or fitting.prepare(self.get_params(), pairs)
+        known = self.__dict__.get("fit_")
+        gaps = None if known is None else fitting.known_gaps(known)
+        pairs, gaps = pairs_with_gaps(before, after, parameters, fields, gaps)
+        known = known or fitting.prepare(self.get_params(), pairs, fill=gaps.fill)
         fitting.check_batch(known, pairs)
         self.fit_ = fitting.learn(known, pairs, progress)
         return self
@@ -226,7 +247,7 @@ class Surrogate:
 
     def predict(self, states, *, parameters=None, fields=None) -> np.ndarray:
         """The states one step later: one state `(channel, *space)`, or a batch of them."""
-        stepper = self.stepper_.bind(parameters, fields)
+        stepper = self._bound(parameters, fields)
         states, single = self._states("states", states, stepper)
         return advance(stepper, states, self.dtype)[0 if single else slice(None)]
 
@@ -260,7 +281,7 @@ class Surrogate:
         for name, value, least in ("steps", steps, 0), ("every", every, 1), ("members", members, 0):
             if not isinstance(value, int | np.integer) or value < least:
                 raise ValueError(f"{name}: expected an integer of at least {least}, got {value!r}")
-        stepper = self.stepper_.bind(parameters, fields)
+        stepper = self._bound(parameters, fields)
         states, single = self._states("state", state, stepper)
         check_length(steps, every, states, self.dtype)
         settings = states, steps, every, self.dtype, progress
@@ -271,14 +292,20 @@ class Surrogate:
             forecasts = forecast(stepper, *settings)
         for words in dict.fromkeys(words for one in forecasts for words in one.warnings):
             warnings.warn(words, stacklevel=2)
-        if stepper.inputs.fill is not None:
-            there = np.asarray(stepper.inputs.context.fields[-1]) > 0.5
-            forecasts = [replace(f, states=np.where(there, f.states, np.nan)) for f in forecasts]
+        forecasts = [replace(f, states=stepper.inputs.uncover(f.states)) for f in forecasts]
         return forecasts[0] if single else forecasts
 
     def score(self, before, after, *, parameters=None, fields=None) -> float:
-        """One-step skill against persistence: 1 is perfect, 0 no better than "nothing changes"."""
-        before, after = check_pairs(before, after, len(self.plan_.stride))
+        """One-step skill: 1 is perfect, 0 no better than persistence or the mean state.
+
+        States that lack a value which the model would read are left out, and so are cells without a
+        value in `after`.
+        """
+        before, after = check_pairs(before, after, len(self.plan_.stride), gaps=True)
+        whole = self.stepper_.inputs.whole(before)
+        if not whole.any():
+            raise ValueError("before: every state lacks values that the model would read")
+        before, after = before[whole], after[whole]
         return skill(self.predict(before, parameters=parameters, fields=fields), before, after)
 
     def summary(self) -> str:
@@ -293,6 +320,14 @@ class Surrogate:
         self.fit_ = fitting.with_members(self.fit_) if members else self.fit_
         known = self.fit_.plan, self.fit_.card, self.fit_.members
         file.save(path, file.Stored(self.stepper_, self.get_params(), *known), force=force)
+
+    def _bound(self, parameters, fields) -> Stepper:
+        """The stepper with other context; cells without values are those that were learned."""
+        inputs = self.stepper_.inputs
+        known = inputs.context.fields
+        if fields is not None and inputs.fill is not None and len(fields) == len(known) - 1:
+            fields = np.concatenate([fields, known[-1:]])
+        return self.stepper_.bind(parameters, fields)
 
     def _states(self, name: str, states, stepper: Stepper) -> tuple[np.ndarray, bool]:
         """A batch of states to start from, and whether a single one was given."""

@@ -130,6 +130,7 @@ def test_a_fit_that_fails_changes_nothing():
     np.testing.assert_array_equal(model.predict(BEFORE), expected)
 
 
+@pytest.mark.filterwarnings("ignore:.*channel 0 of this batch")  # three times as large
 def test_a_record_is_frozen_and_copies_of_a_model_go_their_own_ways():
     model = snap.Surrogate(**QUICK).fit(BEFORE, AFTER)
     expected = model.predict(BEFORE)
@@ -284,6 +285,26 @@ def test_the_reason_of_the_noise_is_that_of_the_last_fit(monkeypatch):
     assert model.plan_.reasons["noise"] == chosen
 
 
+@pytest.mark.parametrize("form", ["floor", "sampled"])
+def test_a_noise_that_is_given_is_kept_and_judged_all_the_same(form):
+    """Without a net of margins such a model runs away within a few steps."""
+    settings = QUICK | {"hidden": 60, "noise": 1e-9, "noise_form": form, "margin": None}
+    with pytest.warns(
+        UserWarning, match=r"the noise given does not keep .* the shortest lasted \d+;"
+    ):
+        model = snap.Surrogate(**settings).fit(BEFORE[:1], AFTER[:1])
+    assert (model.plan_.noise, model.plan_.noise_form) == (1e-9, form)
+    assert "noise" not in model.plan_.reasons
+    with pytest.warns(UserWarning, match="the forecast"):
+        assert model.rollout(AFTER[0], 200).diverged_at < 200
+
+
+def test_nothing_is_said_of_a_noise_that_keeps_forecasts_steady(recwarn):
+    states = waves(4)
+    snap.Surrogate(**QUICK | {"hidden": 0, "noise": 0.0}).fit(states[:-1], states[1:])
+    assert not [str(w.message) for w in recwarn if "noise given" in str(w.message)]
+
+
 def test_warnings_point_at_the_line_that_called(monkeypatch):
     rough = np.random.default_rng(0).normal(size=(1, 1, 128))
     settings = QUICK | {"extent": 1, "stride": 2, "hidden": 40, "noise": 1e-4}
@@ -292,9 +313,11 @@ def test_warnings_point_at_the_line_that_called(monkeypatch):
     monkeypatch.setattr(fitting, "try_stability", lambda *_: Stability(50, 100))
     with pytest.warns(UserWarning, match="no noise kept") as unsteady:
         snap.Surrogate(**QUICK | {"noise": "auto"}).fit(BEFORE, AFTER)
-    words = ("the window is too small", "no noise kept")
-    found = [w for w in (*small, *unsteady) if str(w.message).startswith(words)]
-    assert len(found) >= 2
+    with pytest.warns(UserWarning, match="the noise given") as given:
+        snap.Surrogate(**QUICK).fit(BEFORE, AFTER)
+    words = ("the window is too small", "no noise kept", "the noise given")
+    found = [w for w in (*small, *unsteady, *given) if str(w.message).startswith(words)]
+    assert len(found) >= 3
     assert {w.filename for w in found} == {__file__}
 
 
@@ -303,3 +326,39 @@ def test_progress_reaches_its_end_between_walls():
     model = snap.Surrogate(**QUICK, boundary="wall")
     model.fit(BEFORE, AFTER, progress=lambda *done: seen.append(done))
     assert seen[-1][0] == seen[-1][1]
+
+
+def test_a_merge_that_fails_changes_nothing(monkeypatch):
+    prepared = snap.Surrogate(**QUICK).prepare(BEFORE, AFTER)
+    trained = copy.copy(prepared).partial_fit(BEFORE, AFTER)
+    known = prepared.fit_, trained.fit_
+    with pytest.raises(snap.NotFittedError, match="neither model has learned"):
+        prepared.merge(copy.copy(prepared))
+
+    def fail(*_):
+        raise np.linalg.LinAlgError
+
+    monkeypatch.setattr(fitting, "try_stability", fail)
+    with pytest.raises(np.linalg.LinAlgError):
+        prepared.merge(trained)
+    assert (prepared.fit_, trained.fit_) == known
+    assert prepared.fit_.training.totals[0].rows == 0
+
+
+def test_a_batch_far_outside_the_prepared_range_is_told_with_numbers():
+    model = snap.Surrogate(**QUICK).prepare(BEFORE, AFTER)
+    low, high = BEFORE.min(), BEFORE.max()
+    far = BEFORE + 5 * (high - low)
+    with pytest.warns(
+        UserWarning, match="before: channel 0 of this batch lies in .*, 5 ranges beyond"
+    ):
+        model.partial_fit(far, next_state(far))
+    with pytest.warns(UserWarning, match=f"beyond the {low:.4g} to {high:.4g} that the model was"):
+        snap.Surrogate(**QUICK).fit(BEFORE, AFTER).partial_fit(far, far)
+
+
+def test_fits_know_what_they_have_learned_from(file):
+    model = snap.Surrogate(**QUICK).fit(BEFORE, AFTER)
+    assert len(model.seen_) == 3
+    assert len(model.partial_fit(BEFORE[:2], AFTER[:2]).seen_) == 5
+    assert len(model.fit(snap.open(file)).seen_) >= 24

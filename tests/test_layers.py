@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import onesnap
 
 HOUSE = Path(onesnap.__file__).parent
@@ -22,6 +24,7 @@ ROOMS = {
     "paper": "",
     "plots": "model evaluate",
     "cli": "equations data network model evaluate surrogate plots __init__",
+    "__main__": "cli",
     "__init__": "symmetry data equations evaluate model paper surrogate",
 }
 # What holds inside a room: least squares knows nothing of features or of native code.
@@ -115,3 +118,29 @@ def test_importing_the_house_is_quiet_and_leaves_the_precision_alone():
         [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True
     )
     assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+
+
+def test_names_are_imported_when_they_are_first_asked_for():
+    """What type checkers see, what `dir` shows and what there is are the same names."""
+    tree = ast.parse((HOUSE / "__init__.py").read_text("utf-8"))
+    declared = {
+        alias.asname
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.level
+        for alias in node.names
+    }
+    assert declared | {"__version__"} == set(onesnap.__all__)
+    assert set(onesnap.__all__) <= set(dir(onesnap))
+    for name in onesnap.__all__:
+        assert getattr(onesnap, name) == getattr(onesnap, name)
+    with pytest.raises(AttributeError, match="module 'onesnap' has no attribute 'colour'"):
+        _ = onesnap.colour
+
+
+def test_the_command_line_starts_without_the_numeric_packages():
+    code = (
+        "import sys; from onesnap.cli import app; "
+        "print([m for m in ('jax', 'numpy', 'matplotlib', 'equinox') if m in sys.modules])"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (result.returncode, result.stdout.strip(), result.stderr) == (0, "[]", "")

@@ -82,6 +82,12 @@ def test_any_kind_of_real_array_works(truth, model):
         (lambda b, a: (b[:0], a[:0]), "before: expected at least one snapshot"),
         (lambda b, a: (b + 1j, a), "before: expected real numbers, got complex128"),
         (lambda b, a: (b.astype(object).astype(str), a), "before: expected an array of numbers"),
+        (
+            lambda b, a: (1e200 * b, a),
+            r"before: channel 0 has values up to .*e\+200, expected at most",
+        ),
+        (lambda b, a: (b, 1.7e308 * np.sign(a)), r"after: channel 0 has values up to 1.7e\+308"),
+        (lambda b, a: (1e-200 * b, a), r"before: channel 0 has values up to .*e-200 only, expected"),
         (lambda b, a: (b[..., :8], a[..., :8]), "extent: a window of 2·4.4 = 12 cells is larger"),
     ],
 )

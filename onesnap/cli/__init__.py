@@ -3,6 +3,8 @@
 app          the commands, errors as one line, and commands of other packages
 bars         progress bars
 data         info, fit, rollout, score and plot: commands on users' own files
+information  what info says of a file
+plain        output for terminals that do not know all letters
 demo         the whole way in one call
 demo_page    its page
 experiment   what a run of it comes to, in numbers and in words

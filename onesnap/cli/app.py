@@ -3,17 +3,18 @@
 Other packages add commands through the entry point group `onesnap.commands`. Each names a function
 `register(app, bars)` that adds its command, of the entry point's name, to the typer app; `bars` is
 the context manager of `bars.py`.
+
+Commands import what they need when they run: `--help` need not wait for JAX.
 """
 
 from __future__ import annotations
 
 import importlib.metadata
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated
 
-import numpy as np
 import typer
 from rich import box
 from rich.console import Console
@@ -22,29 +23,48 @@ from rich.table import Table
 from typer.core import TyperGroup
 
 from .. import __version__
-from ..data.atomic import check_writable, write_atomically
-from ..equations.catalogue import find, systems as catalogue
-from ..equations.simulate import SolverError, simulate as run_simulation
-from ..network.native.library import compiled
-from . import data, demo as whole_way
+from . import data
 from .bars import bars
-from .demo_page import FILES
-from .experiment import summary
+from .plain import use_plain_letters
 from .words import say, warn
+
+INTERRUPTED = 130  # the exit code of Ctrl-C
+
+
+def mendable(error: Exception) -> bool:
+    """Whether a user can do something about an error."""
+    if isinstance(error, ValueError | OSError | typer.Exit):
+        return not isinstance(error, typer.Exit)
+    from ..equations.simulate import SolverError
+
+    return isinstance(error, SolverError)
 
 
 class Guarded(TyperGroup):
     """Turns what a user can mend into one line and exit code 2, and Ctrl-C into 130."""
 
+    kept: Sequence[str] = ()  # words on what is there after Ctrl-C
+
+    def main(self, *arguments, **more):
+        use_plain_letters()
+        try:
+            return super().main(*arguments, **more)
+        except SystemExit as ended:
+            if ended.code == INTERRUPTED:
+                say("; ".join(["onesnap: interrupted", *self.kept]), err=True)
+            raise
+
     def invoke(self, ctx):
         try:
             return super().invoke(ctx)
-        except (ValueError, OSError, SolverError) as error:
+        except KeyboardInterrupt as error:
+            self.kept = _notes(error)
+            raise typer.Exit(INTERRUPTED) from None
+        except (ValueError, OSError, RuntimeError) as error:
+            if not mendable(error):
+                raise
             say("; ".join([f"onesnap: error: {error}", *_notes(error)]), err=True)
             raise typer.Exit(2) from None
-        except KeyboardInterrupt as error:
-            say("; ".join(["onesnap: interrupted", *_notes(error)]), err=True)
-            raise typer.Exit(130) from None
 
 
 def _notes(error: BaseException) -> list[str]:
@@ -74,6 +94,8 @@ def main(
     if version:
         say(f"onesnap {__version__}")
         if verbose:
+            from ..network.native.library import compiled
+
             say(f"native code: {compiled().about}")
         raise typer.Exit
     if context.invoked_subcommand is None:
@@ -93,6 +115,10 @@ def demo(
     force: data.Force = False,
 ) -> None:
     """Simulate a system, learn from ONE pair of its states, forecast, and write a report."""
+    from . import demo as whole_way
+    from .demo_page import FILES
+    from .experiment import summary
+
     with bars() as tell:
         metrics = whole_way.run(system, out, seed=seed, steps=steps, force=force, progress=tell)
     console = Console()
@@ -112,6 +138,8 @@ def demo(
 @app.command("systems", epilog="Example: [bold]onesnap systems[/bold]")
 def list_systems() -> None:
     """List the systems that can be simulated."""
+    from ..equations.catalogue import systems as catalogue
+
     table = Table(box=box.SIMPLE_HEAD, show_lines=True)
     # Name, title and equation stand below each other: side by side they fit no terminal.
     table.add_column("system", overflow="fold")
@@ -140,6 +168,12 @@ def simulate(
     force: data.Force = False,
 ) -> None:
     """Simulate a system onto its attractor and on; writes `states`, `dt` and `system` as .npz."""
+    import numpy as np
+
+    from ..data.atomic import check_writable, write_atomically
+    from ..equations.catalogue import find
+    from ..equations.simulate import simulate as run_simulation
+
     system = find(name)
     check_writable(out, ".npz", force=force)
     with bars() as tell:

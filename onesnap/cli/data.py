@@ -4,27 +4,21 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 from rich import box
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ..data import Dataset, open as open_data
-from ..data.atomic import check_writable, write_atomically
-from ..data.errors import printable
-from ..evaluate.metrics import rse, valid_time
-from ..evaluate.trust import trust
-from ..model.forecast_file import forecast_to_file
-from ..model.rollout import VALID_RSE
-from ..plots.style import png
-from ..plots.trajectory import film, finite, sketch, view
-from ..surrogate import Surrogate, load
 from .bars import bars
-from .words import say, short, warn
+from .words import printable, say, short, warn
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ..data import Dataset
 
 File = Annotated[Path, typer.Argument(help="Data: .npy, .npz, HDF5, NetCDF or Zarr.")]
 FieldName = Annotated[
@@ -71,63 +65,21 @@ def show(rows, title: str, columns=("", "", "")) -> None:
     Console().print(table)
 
 
-def describe(dataset: Dataset) -> list[tuple[str, str]]:
-    """What `info` says of a file."""
-    steps = sorted({t.steps for t in dataset.trajectories})
-    many = f"{steps[0]}" if len(steps) == 1 else f"{steps[0]} to {steps[-1]}"
-    sides = [kind if isinstance(kind, tuple) else (kind, kind) for kind in dataset.boundary]
-    kinds = [str(low) if low == high else f"{low}/{high}" for low, high in sides]
-    spacing = ["?" if dx is None else f"{dx:.4g}" for dx in dataset.dx]
-    fields = [f"{f.name} ({f.kind}{f', {f.units}' if f.units else ''})" for f in dataset.fields]
-    grid = [f"{axis}: {n}" for axis, n in zip(dataset.axes, dataset.space, strict=True)]
-    rows = [
-        ("format", dataset.format),
-        ("fields", ", ".join(fields)),
-        ("grid", " × ".join(grid)),
-        ("trajectories", f"{len(dataset.trajectories)} of {many} states"),
-        ("dt", "?" if dataset.dt is None else f"{dataset.dt:.6g} {dataset.time_units}"),
-        ("dx", ", ".join(spacing)),
-        ("boundary", ", ".join(kinds)),
-    ]
-    if dataset.parameters:
-        rows.append(("parameters", ", ".join(dataset.parameters)))
-    if dataset.context:
-        rows.append(("known fields", ", ".join(dataset.context)))
-    if dataset.mask is not None:
-        gaps = f"{int((~dataset.mask).sum())} of {dataset.mask.size}"
-        rows.append(("mask", f"{gaps} cells have no value"))
-    return rows + [("note", note) for note in dataset.notes]
-
-
-def sample(dataset: Dataset, most: int = 16) -> np.ndarray:
-    """A few states `(state, channel, *space)`, spread over trajectories and time."""
-    count = min(most, sum(t.steps for t in dataset.trajectories))
-    states = []
-    places = np.linspace(0, len(dataset.trajectories) - 1, count).round().astype(int)
-    for turn, place in enumerate(places):
-        step = max(0, (turn + 1) * dataset.trajectories[place].steps // count - 1)
-        states.append(dataset.states(int(place), step, step + 1))
-    return np.concatenate(states)
-
-
-def ranges(dataset: Dataset, states: np.ndarray) -> list[tuple[str, str, str]]:
-    """The range of each channel over these states, and the share of its missing values."""
-    rows = []
-    for channel, name in enumerate(dataset.names):
-        values = states[:, channel]
-        low, high = finite(values).min(), finite(values).max()
-        rows.append((name, f"{low:.4g} … {high:.4g}", f"{np.mean(~np.isfinite(values)):.2%} missing"))
-    return rows
-
-
 def info(file: File, field: FieldName = None, dims: Dims = None) -> None:
     """Show what a data file holds: fields, grid, steps, ranges, missing values, a sketch."""
+    from ..data import open as open_data
+    from ..plots.trajectory import sketch
+    from .information import describe, ranges, sample, upright
+
     dataset = open_data(file, field=field, dims=dims)
     show(describe(dataset), str(file), ("", ""))
     states = sample(dataset)
     title = f"ranges over {len(states)} states"
-    show(ranges(dataset, states), title, ("channel", "range", "missing"))
-    typer.echo(sketch(states[-1]))
+    columns = ("channel", "range", "missing", "cells without a value")
+    show(ranges(dataset, states), title, columns)
+    typer.echo(sketch(upright(dataset, states)[-1]))
+    for words in dataset.doubts(dataset.boundary):
+        typer.echo(f"onesnap: warning: {words}", err=True)
 
 
 def fit(
@@ -150,6 +102,11 @@ def fit(
     force: Force = False,
 ) -> None:
     """Learn from a data file, write the model, and report on data that was held out."""
+    from ..data import open as open_data
+    from ..data.atomic import check_writable
+    from ..evaluate.trust import trust
+    from ..surrogate import Surrogate
+
     check_writable(out, ".safetensors", force=force)
     if checkpoint is not None:
         check_writable(checkpoint, checkpoint.suffix, force=True)
@@ -194,10 +151,16 @@ def rollout(
     band: Annotated[bool, typer.Option("--band", help="Write the 90 % error band too.")] = False,
     field: FieldName = None,
     dims: Dims = None,
+    dt: Step = None,
     force: Force = False,
 ) -> None:
     """Forecast from a state of a data file; a run that was stopped goes on where it was."""
-    dataset = open_data(file, field=field, dims=dims)
+    from ..data import open as open_data
+    from ..model.forecast_file import forecast_to_file
+    from ..model.rollout import VALID_RSE
+    from ..surrogate import load
+
+    dataset = open_data(file, field=field, dims=dims, dt=dt)
     with warnings.catch_warnings(record=True) as caught, bars() as tell:
         warnings.simplefilter("always", UserWarning)
         written, _ = forecast_to_file(
@@ -215,20 +178,32 @@ def rollout(
         warn(warning.message)
 
 
-def compared(forecast: Dataset, truth: Dataset) -> tuple[np.ndarray, np.ndarray]:
-    """The states of a forecast, and those that came in truth, as far as both go."""
+def compared(forecast: Dataset, truth: Dataset) -> tuple[np.ndarray, np.ndarray, int]:
+    """The states of a forecast, those that came in truth as far as both go, and how far it should go.
+
+    The last is the number of states of the truth that the forecast would have had, had it not
+    diverged.
+    """
     if forecast.shape != truth.shape:
         raise ValueError(f"{truth.path}: expected states of {forecast.shape}, got {truth.shape}")
     origin = forecast.attributes
     trajectory, start = int(origin.get("trajectory", 0)), int(origin.get("start", 0))
-    real = truth.states(trajectory, start)[:: int(origin.get("every", 1))]
-    real = real[: forecast.trajectories[0].steps]
+    every, count = int(origin.get("every", 1)), forecast.trajectories[0].steps
+    step, apart = (None if truth.dt is None else truth.dt * every), forecast.dt
+    if step is not None and apart is not None and abs(step - apart) > 0.01 * apart:
+        raise ValueError(
+            f"{truth.path}: dt: every {every} of its states are {step:g} apart, those of the "
+            f"forecast {apart:g}; compare it with states as far apart"
+        )
+    real = truth.states(trajectory, start)[::every]
     if len(real) < 2:
         raise ValueError(
             f"{truth.path}: trajectory {trajectory} ends at state {start}, where the forecast "
             "starts; forecast from an earlier one with --start"
         )
-    return np.nan_to_num(forecast.states(0, 0, len(real))), np.nan_to_num(real)
+    whole = len(real) if origin.get("diverged_at") is not None else min(len(real), count)
+    real = real[:count]
+    return forecast.states(0, 0, len(real)), real, whole
 
 
 def score(
@@ -238,18 +213,40 @@ def score(
     dims: Dims = None,
 ) -> None:
     """Compare a forecast with the truth: relative squared error over time, valid time."""
+    import numpy as np
+
+    from ..data import open as open_data
+    from ..evaluate.metrics import first_invalid, mean_state, rse, rse_by_channel, valid_time
+    from ..model.rollout import VALID_RSE
+
     predicted, reference = open_data(forecast), open_data(truth, field=field, dims=dims)
-    guess, real = compared(predicted, reference)
+    guess, real, whole = compared(predicted, reference)
     every = int(predicted.attributes.get("every", 1))
-    step, last = (reference.dt or 1.0) * every, len(real) - 1
-    error, still = rse(guess, real), rse(np.broadcast_to(real[0], real.shape), real)
-    rows = [
-        (f"{i * every}", f"{i * step:.4g}", f"{error[i]:.4g} %", f"{still[i]:.4g} %")
-        for i in np.unique(np.linspace(1, last, min(8, last)).round().astype(int))
-    ]
-    show(rows, f"{forecast} against {truth}", ("step", "time", "RSE", "RSE of persistence"))
+    step = reference.dt * every if reference.dt else predicted.dt or float(every)
+    error = rse(guess, real)
+    still = rse(np.broadcast_to(real[0], real.shape), real)
+    mean = rse(np.broadcast_to(mean_state(real[:1]), real.shape), real)
+    simple, last = np.fmin(still, mean), len(real) - 1
+    columns = ["step", "time", "RSE", "RSE of persistence", "of the mean state"]
+    rows = []
+    for i in np.unique(np.linspace(min(1, last), last, min(8, last + 1)).round().astype(int)):
+        row = [f"{i * every}", f"{i * step:.4g}"]
+        rows.append(row + [f"{curve[i]:.4g} %" for curve in (error, still, mean)])
+    show(rows, f"{forecast} against {truth}", columns)
     valid = valid_time(guess, real, step, VALID_RSE)
-    typer.echo(f"valid time {valid:.6g} of {last * step:.6g} (RSE up to {VALID_RSE:g} %)")
+    words = f"valid time {valid:.6g} of {(whole - 1) * step:.6g} (RSE up to {VALID_RSE:g} %)"
+    if (diverged := predicted.attributes.get("diverged_at")) is not None:
+        words += f"; the forecast diverged at step {diverged}"
+    typer.echo(words)
+    if reference.channels > 1:
+        ends = [first_invalid(curve) for curve in rse_by_channel(guess, real).T]
+        until, name = min(
+            (last if end is None else end, name)
+            for end, name in zip(ends, reference.names, strict=True)
+        )
+        typer.echo(f"worst channel {name}: valid time {until * step:.6g}")
+    if beaten := int(np.sum(error[1:] > simple[1:])):
+        typer.echo(f"persistence or the mean state is better at {beaten} of {last} times compared")
 
 
 def plot(
@@ -262,6 +259,14 @@ def plot(
     force: Force = False,
 ) -> None:
     """Draw a trajectory: space and time in 1-D, maps or an animation in 2-D and 3-D."""
+    import numpy as np
+
+    from ..data import open as open_data
+    from ..data.atomic import check_writable, write_atomically
+    from ..plots.style import png
+    from ..plots.trajectory import film, view
+    from .information import upright
+
     if out.suffix not in (".png", ".gif"):
         raise ValueError(f"out: expected a name ending in .png or .gif, got {str(out)!r}")
     check_writable(out, out.suffix, force=force)
@@ -275,6 +280,7 @@ def plot(
     count = min(steps, 2000 if len(dataset.space) == 1 else 100)  # as many as can be seen
     chosen = np.unique(np.linspace(0, steps - 1, count).round().astype(int))
     states = np.concatenate([dataset.states(trajectory, i, i + 1)[:, [channel]] for i in chosen])
+    states = upright(dataset, states)
     dt = (dataset.dt or 1.0) * float(np.diff(chosen).mean() if len(chosen) > 1 else 1)
     name = short(dataset.names[channel])
     if out.suffix == ".gif":

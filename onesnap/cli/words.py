@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import typer
 
-from ..data.errors import printable
-
 LONGEST = 100  # characters of a name in a picture or a table
+
+
+def printable(text: object) -> str:
+    """The text with what is not printed shown as an escape."""
+    from ..data.errors import printable as escape  # `--help` need not wait for what it brings along
+
+    return escape(text)
 
 
 def short(name: str) -> str:

@@ -1,6 +1,7 @@
 """Data files: every format gives the same `Dataset`, read a few steps at a time.
 
 errors       what is wrong with a file, in one error that names it
+axes         what names and points of axes tell
 dataset      what a file holds: fields, grid, step, boundary, trajectories
 provenance   what a forecast of ours says about itself
 layout       which axis of an array is time, which are space
@@ -13,6 +14,7 @@ plain        any other HDF5, by the names of its arrays and axes
 gridded      NetCDF and Zarr through xarray
 opening      which of these a file is, by its content
 pairs        states before and after a step, with their context
+gaps         cells without values
 card         what a model remembers of its data
 stream       the pairs of a dataset, in batches that fit into memory
 atomic       files that are there whole or not at all

@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.lib import format as npy
 
+from ..grid.states import unmasked
+from .axes import is_irregular
 from .dataset import Dataset, Field, spacing
 from .errors import DataError, reading
 from .layout import SPACE, find_layout
@@ -102,12 +104,28 @@ def open_npz(path, field: str | None = None, dims=None) -> Dataset:
         dt, times = number("dt"), number("t", "time")
         dx = [number(name) for name in dataset.axes]
         dx = [spacing(x) if x is not None and x.ndim else None for x in dx]
+        notes = list(dataset.notes)
         if (given := number("dx")) is not None:
             dx = np.broadcast_to(given, len(dx)).astype(float).tolist()
-        step = float(dt) if dt is not None and dt.ndim == 0 and np.isfinite(dt) else None
+            dx = [_step("dx", value, notes) for value in dx]
+        if left := [name for name in large if name != field]:
+            notes.append(f"left out: {', '.join(left)}; choose with field")
+        uneven = [n for n in dataset.axes if is_irregular(number(n) if number(n) is not None else 0)]
+        step = _step("dt", float(dt), notes) if dt is not None and dt.ndim == 0 else None
         if step is None and times is not None:
             step = spacing(times)
-        return recognise(replace(dataset, dt=step, dx=tuple(dx)), origin)
+            uneven += ["time"] if is_irregular(times) else []
+        notes += [f"axis {name}: its points are not evenly spaced" for name in uneven]
+        known = replace(dataset, dt=step, dx=tuple(dx), notes=tuple(notes), irregular=tuple(uneven))
+        return recognise(known, origin)
+
+
+def _step(name: str, value: float, notes: list[str]) -> float | None:
+    """A spacing that a file tells; one that cannot be is noted, and not known."""
+    if 0 < value < np.inf:
+        return value
+    notes.append(f"{name}: the file says {value:g}, which cannot be; taken as unknown")
+    return None
 
 
 def _headers(path, most: int = 2**31) -> dict[str, Header]:
@@ -135,7 +153,7 @@ def _headers(path, most: int = 2**31) -> dict[str, Header]:
 
 def from_array(states, *, dt: float | None = None, boundary="periodic") -> Dataset:
     """An array `(time, channel, *space)` that is in memory already."""
-    states = np.asarray(states)
+    states = unmasked(states)
     header = Header(states.shape, False, states.dtype)
     dataset = _dataset("array", "array", "u", header, lambda: states, _own_dims(header))
     return dataset.with_options(dt=dt, boundary=boundary)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from .dataset import Dataset
+
+ALIKE = 0.01  # of a spacing: files round theirs
 
 
 def card(dataset: Dataset) -> dict[str, Any]:
@@ -26,8 +29,36 @@ def card(dataset: Dataset) -> dict[str, Any]:
     }
 
 
+def check_spacing(known: Mapping[str, Any], path, dt, dx, time_units: str = "") -> None:
+    """Raise if data has another step in time or space than a model learned with.
+
+    Where either does not say, nothing is compared.
+    """
+
+    def differ(one, other) -> bool:
+        return one is not None and other is not None and abs(one - other) > ALIKE * abs(other)
+
+    clocks = {
+        units.split(" since ")[0].strip() for units in (time_units, known["time_units"]) if units
+    }
+    if len(clocks) < 2 and differ(dt, known["dt"]):
+        raise ValueError(
+            f"{path}: dt: the model learned steps of {known['dt']:g}, these states are {dt:g} apart; "
+            "choose states as far apart, or give dt if the file is wrong"
+        )
+    if len(dx) != len(known["dx"]):
+        return  # another number of axes, which is said elsewhere
+    for axis, one, other in zip(known["axes"], dx, known["dx"], strict=True):
+        if differ(one, other):
+            raise ValueError(
+                f"{path}: dx: the model learned on cells of {other:g} along {axis}, these are "
+                f"{one:g} wide; put the states on the grid that was learned from"
+            )
+
+
 def context_of(known: dict[str, Any], dataset: Dataset, trajectory: int = 0) -> dict[str, Any]:
     """Parameters and fields of one trajectory, as a model made from such data takes them."""
+    check_spacing(known, dataset.path, dataset.dt, dataset.dx, dataset.time_units)
     missing = set(known["parameters"]) - set(dataset.parameters)
     if missing or list(dataset.context) != known["context"]:
         raise ValueError(

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..grid.boundary import both_sides
+from ..grid.states import check_step
+from .axes import BOUNDED
 from .errors import DataError, reading
 
 KINDS = ("scalar", "vector", "tensor")  # by the order of the tensor
@@ -77,6 +79,9 @@ class Dataset:
     time_units: str = ""
     notes: tuple[str, ...] = ()
     attributes: Mapping[str, Any] = field(default_factory=dict)
+    irregular: tuple[str, ...] = ()  # axes, "time" among them, whose points are unevenly spaced
+    falling: tuple[str, ...] = ()  # axes of space whose points come in falling order
+    part: str = ""  # which states of the file these are, in words, where not all
 
     def __post_init__(self):
         if not 1 <= len(self.space) <= 3 or len(self.axes) != len(self.space):
@@ -90,6 +95,19 @@ class Dataset:
         # A state of more than 2 GiB in float64 is damage, or out of reach.
         if 8 * self.channels * int(np.prod(self.space, dtype=object)) > 2**31:
             raise DataError(f"{self.path}: a state of {self.channels} × {self.space} is too large")
+
+    def doubts(self, boundary) -> list[str]:
+        """Words of warning if a boundary that nobody gave makes axes periodic that are none."""
+        if not any(note.startswith("boundary") for note in self.notes):
+            return []
+        sides = both_sides(boundary, len(self.space))
+        periodic = [a for a, ends in zip(self.axes, sides, strict=True) if "periodic" in ends]
+        if not (wrong := [axis for axis in periodic if axis.lower() in BOUNDED]):
+            return []
+        return [
+            f"boundary: {' and '.join(wrong)} is taken as periodic, which it hardly is; give "
+            "boundary, as in boundary='open' or 'open,periodic'"
+        ]
 
     @property
     def channels(self) -> int:
@@ -193,23 +211,31 @@ class Dataset:
         return part
 
     def split(self, share: float = 0.2) -> tuple[Dataset, Dataset | None]:
-        """What to learn from, and what to hold out: the last trajectories, or the ends of few ones.
+        """What to learn from, and what to hold out: whole trajectories, or the ends of one or two.
 
         The second is None where there is too little to hold anything out.
         """
         many = len(self.trajectories)
-        if many >= 5:
+        if many > 2:
             kept = many - max(1, round(share * many))
             first, last = self.trajectories[:kept], self.trajectories[kept:]
-        else:
-            first, last = [], []
-            for trajectory in self.trajectories:
-                held = max(2, round(share * trajectory.steps))
-                if trajectory.steps - held < 2:
-                    return self, None
-                first.append(trajectory.part(0, trajectory.steps - held))
-                last.append(trajectory.part(trajectory.steps - held, trajectory.steps))
-        return replace(self, trajectories=tuple(first)), replace(self, trajectories=tuple(last))
+            words = f"trajectories {kept} to {many - 1} of {many}"
+            if kept == many - 1:
+                words = f"trajectory {kept} of {many}"
+            return self._pieces(first, last, f"{words}, counted from 0")
+        first, last, sizes = [], [], []
+        for trajectory in self.trajectories:
+            held = max(2, round(share * trajectory.steps))
+            if trajectory.steps - held < 2:
+                return self, None
+            first.append(trajectory.part(0, trajectory.steps - held))
+            last.append(trajectory.part(trajectory.steps - held, trajectory.steps))
+            sizes.append(f"{held} of {trajectory.steps}")
+        return self._pieces(first, last, f"the last {' and '.join(sizes)} states")
+
+    def _pieces(self, first, last, words: str) -> tuple[Dataset, Dataset]:
+        learned = replace(self, trajectories=tuple(first), part=f"all but {words}")
+        return learned, replace(self, trajectories=tuple(last), part=words)
 
     def with_mask(self, most: int = 8) -> Dataset:
         """The same, with the cells marked that have no value in any of `most` states."""
@@ -231,12 +257,12 @@ class Dataset:
         changes: dict[str, Any] = {}
         dimension = len(self.space)
         if dt is not None:
-            changes["dt"] = dt
+            changes["dt"] = check_step("dt", dt)
         if dx is not None:
             steps = (float(dx),) * dimension if np.ndim(dx) == 0 else tuple(map(float, dx))
             if len(steps) != dimension:
                 raise ValueError(f"dx: expected a number, or {dimension} of them, got {dx!r}")
-            changes["dx"] = steps
+            changes["dx"] = tuple(check_step("dx", step) for step in steps)
         if boundary is not None:
             changes["boundary"] = both_sides(boundary, dimension)
             notes = [note for note in self.notes if not note.startswith("boundary")]

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from .axes import is_falling, is_irregular
+from .card import check_spacing
 from .dataset import Dataset, Field, spacing
 from .errors import DataError, reading
 from .hdf5 import MOST_CHUNK, list_arrays, opened
@@ -74,6 +76,9 @@ def from_labelled(array, known: Mapping[str, Any] | None) -> tuple[np.ndarray, C
         asked = [axis for axis in known["axes"] if axis in array.dims]
         space = asked if len(asked) == len(space) else space
     ordered = array.transpose(*channel, *space)
+    if known is not None:
+        places = ordered.coords.to_dataset()
+        check_spacing(known, "state", None, [_spacing(places, axis) for axis in space])
     state = np.asarray(ordered.values, np.float64)
     dt = float((known or {}).get("dt") or 1.0)
 
@@ -195,7 +200,12 @@ def _describe(path, kind: str, access: Callable[[], Any], field, dims) -> Datase
         ]
         dx = tuple(_spacing(source, dim) for dim in chosen.axes)
         dt = _spacing(source, chosen.time)
-        clock = str(source[chosen.time].attrs.get("units", "")) if dt is not None else ""
+        clock = _clock(source, chosen.time) if dt is not None else ""
+        points = {n: _points(source, dim) for n, dim in zip(layout.names, chosen.axes, strict=True)}
+        falling = tuple(name for name, along in points.items() if is_falling(along))
+        points["time"] = _points(source, chosen.time)
+        irregular = tuple(name for name, along in points.items() if is_irregular(along))
+        notes = _notes(source, chosen, irregular) if field is None else ()
         text = source.attrs.get("onesnap")
 
     def read(sample: int, start: int, stop: int) -> np.ndarray:
@@ -213,19 +223,45 @@ def _describe(path, kind: str, access: Callable[[], Any], field, dims) -> Datase
         dt=dt,
         boundary=("periodic",) * len(layout.space),
         time_units=clock,
-        notes=("boundary: the file does not say; taken as periodic",),
+        notes=("boundary: the file does not say; taken as periodic", *notes),
+        irregular=irregular,
+        falling=falling,
     )
     return recognise(dataset, text)
 
 
 def _spacing(source, dim) -> float | None:
     """The distance of neighbouring points of an axis; of moments in seconds."""
+    points = _points(source, dim)
+    return spacing(points) if points.dtype.kind in "fiu" else None
+
+
+def _points(source, dim) -> np.ndarray:
+    """The points of an axis, moments in seconds since the first; none where it has none."""
     if dim not in source.variables:
-        return None
+        return np.zeros(0)
     points = source[dim].values
     if points.dtype.kind in "mM":
         points = (points - points[:1]).astype("timedelta64[ns]").astype(np.float64) / 1e9
-    return spacing(points) if points.dtype.kind in "fiu" else None
+    return points
+
+
+def _clock(source, time) -> str:
+    """The units of time steps."""
+    if time in source.variables and source[time].dtype.kind in "mM":
+        return "s"
+    return str(source[time].attrs.get("units", ""))
+
+
+def _notes(source, chosen: Selection, irregular: tuple[str, ...]) -> tuple[str, ...]:
+    """What was left out, and what was assumed of axes."""
+    left = [str(n) for n in source.data_vars if n not in chosen.names]
+    notes = [f"left out: {', '.join(left)}; choose with field"] if left else []
+    notes += [
+        f"axis {name}: its points are not evenly spaced; they are taken as if they were"
+        for name in irregular
+    ]
+    return tuple(notes)
 
 
 def _check_zarr(path: Path) -> None:

@@ -6,18 +6,30 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..grid.states import check_finite, check_states
+from ..grid.states import check_finite, check_states, unmasked
+
+LARGEST = 1e140  # whose square is finite, and that of a sum of many as well
 
 
-def check_pairs(before, after, dimension: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+def check_pairs(
+    before, after, dimension: int | None = None, gaps: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
     """Check that `after` holds the states of `before` one step later."""
-    before = check_states("before", before, dimension)
-    after = check_states("after", after, dimension)
+    before = check_states("before", before, dimension, gaps)
+    after = check_states("after", after, dimension, gaps)
     if before.shape != after.shape:
         raise ValueError(
             f"after: expected the shape of before, {before.shape}, got {after.shape}; "
             "after[i] is the state one step later than before[i]"
         )
+    for name, states in ("before", before), ("after", after):
+        most = np.nanmax(np.abs(states), axis=(0, *range(2, states.ndim)), initial=0.0)
+        if (most > LARGEST).any():
+            channel = int(np.argmax(most))
+            raise ValueError(
+                f"{name}: channel {channel} has values up to {most[channel]:.2g}, expected at most "
+                f"{LARGEST:g}, whose squares can be added; give it in larger units"
+            )
     return before, after
 
 
@@ -81,12 +93,12 @@ def make_pairs(before, after, parameters=None, fields=None, missing=None) -> Pai
     """Check users' arrays and put them together."""
     before, after = check_pairs(before, after)
     count, space = len(before), before.shape[2:]
-    parameters = np.zeros((count, 0)) if parameters is None else np.asarray(parameters, np.float64)
+    parameters = np.zeros((count, 0)) if parameters is None else _floats(parameters)
     if parameters.ndim != 2 or len(parameters) != count:
         raise ValueError(
             f"parameters: expected one row for each of the {count} pairs, got {parameters.shape}"
         )
-    fields = np.zeros((0, *space)) if fields is None else np.asarray(fields, np.float64)
+    fields = np.zeros((0, *space)) if fields is None else _floats(fields)
     if fields.ndim == before.ndim - 1:
         fields = np.broadcast_to(fields, (count, *fields.shape))
     if fields.ndim != before.ndim or len(fields) != count or fields.shape[2:] != space:
@@ -101,3 +113,7 @@ def make_pairs(before, after, parameters=None, fields=None, missing=None) -> Pai
         check_finite("fields", fields),
         missing,
     )
+
+
+def _floats(values) -> np.ndarray:
+    return unmasked(values).astype(np.float64)

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from .dataset import Dataset
+from .gaps import Gaps, complete, means
 from .gridded import from_xarray
-from .pairs import Pairs, make_pairs
+from .pairs import Pairs
 
 
 @dataclass(frozen=True)
@@ -41,21 +42,9 @@ class Stream:
 
     def complete(self, batch: dict[str, np.ndarray]) -> Pairs:
         """Checked pairs without gaps, and where there were any."""
-        before, after = batch["before"], batch["after"]
-        lost = np.any(~np.isfinite(before) | ~np.isfinite(after), axis=1)
-        mask, fields = self.dataset.mask, batch.get("fields")
-        if mask is not None:
-            lost &= mask
-            cells = np.broadcast_to(mask.astype(np.float64), (len(before), 1, *mask.shape))
-            fields = cells if fields is None else np.concatenate([fields, cells], axis=1)
-        if mask is not None or lost.any():
-            level = self.fill if self.fill is not None else _means(before)
-            level = level.reshape(1, -1, *(1,) * (before.ndim - 2))
-            gone = lost[:, None] if mask is None else lost[:, None] | ~mask
-            before, after = np.where(gone, level, before), np.where(gone, level, after)
-        return make_pairs(
-            before, after, batch.get("parameters"), fields, lost if lost.any() else None
-        )
+        gaps = Gaps(self.dataset.mask, self.fill)
+        beside = batch.get("parameters"), batch.get("fields")
+        return complete(batch["before"], batch["after"], *beside, gaps)
 
 
 def make_stream(dataset: Dataset, numbers: np.ndarray) -> Stream:
@@ -64,13 +53,7 @@ def make_stream(dataset: Dataset, numbers: np.ndarray) -> Stream:
         return Stream(dataset, numbers)
     before = dataset.pairs(numbers=np.unique(numbers[[0, len(numbers) // 2, -1]]))["before"]
     turning = np.concatenate([[field.kind != "scalar"] * field.channels for field in dataset.fields])
-    return Stream(dataset, numbers, np.where(turning, 0.0, _means(before)))
-
-
-def _means(states: np.ndarray) -> np.ndarray:
-    """The mean of each channel over the values that are there."""
-    known, axes = np.isfinite(states), (0, *range(2, states.ndim))
-    return np.where(known, states, 0.0).sum(axis=axes) / np.maximum(1, known.sum(axis=axes))
+    return Stream(dataset, numbers, np.where(turning, 0.0, means(before)))
 
 
 def is_xarray(data) -> bool:

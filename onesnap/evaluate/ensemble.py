@@ -25,6 +25,7 @@ from ..model.stepper import Stepper, with_readout
 from ..network import lstsq
 from ..network.layer import Layer, Totals
 from ..symmetry import Stencil, orbits
+from .metrics import relative_error
 
 MEMBERS = 8  # that a model has
 INSIDE = 0.9  # of the errors shall lie within the band
@@ -172,16 +173,6 @@ def forecast_with_band(
     for kept, outside, distance, good in zip(*batch, strict=True):
         plain = finish(kept, outside, good, steps // every * every, every)
         spread = distance[: len(plain.states)]
-        forecasts.append(
-            replace(plain, band=half_width(spread, count), expected_rse=_rse(plain.states, spread))
-        )
+        expected = relative_error(spread, stepper.inputs.uncover(plain.states))
+        forecasts.append(replace(plain, band=half_width(spread, count), expected_rse=expected))
     return forecasts
-
-
-def _rse(states: np.ndarray, spread: np.ndarray) -> np.ndarray:
-    """The RSE in percent that the members stand for, at each time."""
-    space = tuple(range(2, states.ndim))
-    variance = np.sum((states - states.mean(axis=space, keepdims=True)) ** 2, axis=(1, *space))
-    error = np.sum(spread**2, axis=(1, *space))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(error == 0, 0.0, 100.0 * error / variance)

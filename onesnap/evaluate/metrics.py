@@ -5,31 +5,69 @@ from __future__ import annotations
 import jax
 import numpy as np
 
-from ..grid.states import check_finite
+from ..grid.states import check_step, unmasked
 from ..model.rollout import VALID_RSE
+
+ROUND_OFF = 1e-12  # of the size of a field
 
 
 def rse(forecast, truth) -> np.ndarray:
     """The paper's relative squared error in percent, for each time.
 
     RSE(t) = 100 % · |v(t) - v̂(t)|² / |v(t) - mean v(t)|², the mean over space, the norms over
-    channels and space. A forecast
-    that ended early is compared as far as it goes.
+    channels and space. Cells without a value in the truth (NaN), and cells that the forecast never
+    has a value in, are left out of both sums; a time without any value is NaN. A forecast that ended
+    early is compared as far as it goes.
     """
-    forecast, truth = np.asarray(forecast, np.float64), np.asarray(truth, np.float64)
+    return relative_error(*_compared(forecast, truth))
+
+
+def rse_by_channel(forecast, truth) -> np.ndarray:
+    """The same of each channel in its own units, `(time, channel)`."""
+    wrong, truth = _compared(forecast, truth)
+    channels = range(truth.shape[1])
+    return np.stack([relative_error(wrong[:, [c]], truth[:, [c]]) for c in channels], axis=1)
+
+
+def _compared(forecast, truth) -> tuple[np.ndarray, np.ndarray]:
+    """Differences, and the truth they are measured by; NaN where nothing can be compared."""
+    forecast, truth = (unmasked(a).astype(np.float64) for a in (forecast, truth))
     if forecast.ndim < 3 or forecast.shape[1:] != truth.shape[1:] or len(forecast) > len(truth):
         raise ValueError(
             "forecast: expected (time, channel, *space) like truth and not longer, got "
             f"{forecast.shape} against {truth.shape}"
         )
-    truth = check_finite("truth", truth[: len(forecast)])
-    space = tuple(range(2, truth.ndim))
-    spread = np.sum((truth - truth.mean(axis=space, keepdims=True)) ** 2, axis=(1, *space))
+    known = np.isfinite(truth[: len(forecast)]) & np.isfinite(forecast).any(axis=0)
+    if not known.any():
+        raise ValueError("truth: no cell has a value both in it and in the forecast")
+    truth = np.where(known, truth[: len(forecast)], np.nan)
+    wrong = np.where(np.isfinite(forecast), forecast, np.inf)  # lost on the way: infinitely wrong
+    return wrong - truth, truth
+
+
+def relative_error(wrong: np.ndarray, truth: np.ndarray) -> np.ndarray:
+    """Squared differences over the variance of the truth in space, in percent for each time.
+
+    Both are `(time, channel, *space)`; cells in which either is NaN are left out.
+    """
+    known, space = ~np.isnan(truth) & ~np.isnan(wrong), tuple(range(2, truth.ndim))
+    there = known.any(axis=(1, *space))
+    truth, wrong = np.where(known, truth, 0.0), np.where(known, wrong, 0.0)
+    count = np.maximum(1, known.sum(axis=space, keepdims=True))
+    mean = truth.sum(axis=space, keepdims=True) / count
+    spread = np.sum(np.where(known, truth - mean, 0.0) ** 2, axis=(1, *space))
     with np.errstate(over="ignore"):  # what has blown up is infinitely wrong
-        error = np.sum((forecast - truth) ** 2, axis=(1, *space))
+        error = np.sum(wrong**2, axis=(1, *space))
     with np.errstate(divide="ignore", invalid="ignore"):
         # A uniform truth has no spread: no error is 0 %, any error is infinitely many.
-        return np.where(error == 0, 0.0, 100.0 * error / spread)
+        percent = np.where(error == 0, 0.0, 100.0 * error / spread)
+    return np.where(there, percent, np.nan)
+
+
+def first_invalid(error: np.ndarray, threshold: float = VALID_RSE) -> int | None:
+    """The number of the first time whose RSE passes the threshold; times without a value do not."""
+    passed = np.flatnonzero(error > threshold)
+    return int(passed[0]) if len(passed) else None
 
 
 def valid_time(forecast, truth, dt: float, threshold: float = VALID_RSE) -> float:
@@ -38,24 +76,49 @@ def valid_time(forecast, truth, dt: float, threshold: float = VALID_RSE) -> floa
     A forecast that ended before the truth, because it diverged, is valid until it ended; one that
     never passes is valid to the end of the truth, so read that as "at least".
     """
-    if not dt > 0:
-        raise ValueError(f"dt: expected the time between two states, above 0, got {dt!r}")
-    # Written with "not <=" so that a NaN counts as passed.
-    passed = np.flatnonzero(~(rse(forecast, truth) <= threshold))
-    return float(dt * (passed[0] if len(passed) else len(forecast) - 1))
+    check_step("dt", dt)
+    passed = first_invalid(rse(forecast, truth), threshold)
+    return float(dt * (len(forecast) - 1 if passed is None else passed))
 
 
 def skill(predicted, before, after) -> float:
-    """1 - (error of the prediction / error of persistence), root mean squares; 1 is perfect.
+    """1 - (error of the prediction / error of the best guess); 1 is perfect, 0 no better than that.
 
-    Zero means no better than forecasting that nothing changes.
+    The guesses are persistence, that nothing changes, and the mean state, that every cell takes the
+    mean of its channel before the step. Errors are root mean squares, each channel's in units of its
+    best guess, so that none hides another. Cells without a value (NaN) are left out.
     """
-    predicted, before, after = (np.asarray(a, np.float64) for a in (predicted, before, after))
-    error = np.sqrt(np.mean((predicted - after) ** 2))
-    change = np.sqrt(np.mean((before - after) ** 2))
-    if change == 0:
-        return 1.0 if error == 0 else -np.inf
-    return float(1 - error / change)
+    predicted, before, after = (unmasked(a).astype(float) for a in (predicted, before, after))
+    error = channel_errors(predicted, after)
+    guess = np.minimum(channel_errors(before, after), channel_errors(mean_state(before), after))
+    # Of what never changes, round-off is no error.
+    size = channel_errors(np.zeros_like(after), after)
+    guess = np.maximum(guess, ROUND_OFF * size)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios = np.where(error == 0, 0.0, error / guess)
+    if not (known := np.isfinite(size)).any():
+        raise ValueError("after: no cell has a value that could be judged by")
+    return float(1 - np.sqrt(np.mean(ratios[known] ** 2)))
+
+
+def mean_state(states: np.ndarray) -> np.ndarray:
+    """States `(batch, channel, *space)` with every value replaced by the mean of its channel."""
+    known, space = np.isfinite(states), tuple(range(2, states.ndim))
+    count = np.maximum(1, known.sum(axis=space, keepdims=True))
+    mean = np.where(known, states, 0.0).sum(axis=space, keepdims=True) / count
+    return np.broadcast_to(mean, states.shape)
+
+
+def channel_errors(guess: np.ndarray, truth: np.ndarray) -> np.ndarray:
+    """Root mean square differences of each channel, over the cells that have a value in both."""
+    wrong = guess - truth
+    known, axes = np.isfinite(wrong), (0, *range(2, wrong.ndim))
+    # Squares of what is far from 1 would not be finite.
+    most = np.max(np.abs(wrong), axis=axes, keepdims=True, initial=0.0, where=known)
+    most = np.where(most > 0, most, 1.0)
+    squares = np.where(known, wrong / most, 0.0) ** 2
+    mean = squares.sum(axis=axes) / np.maximum(1, known.sum(axis=axes))
+    return np.where(known.any(axis=axes), np.sqrt(mean) * most.ravel(), np.nan)
 
 
 def moments(trajectory, order: int = 3) -> np.ndarray:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,11 +14,14 @@ from ..data.card import context_of
 from ..data.pairs import Pairs
 from ..data.stream import make_stream
 from ..model.forecaster import Forecaster
-from ..model.rollout import VALID_RSE, advance
+from ..model.rollout import advance
 from .baseline import linear_window
-from .metrics import rse
+from .fingerprint import Fingerprints, Nearness, fingerprints, join, nearness
+from .metrics import ROUND_OFF, channel_errors, first_invalid, mean_state, rse_by_channel
+from .verdict import Channel, Trust
 
 MOST_TRAJECTORIES, MOST_PAIRS, MOST_STEPS, LINEAR_PAIRS = 4, 8, 500, 8
+SMALL = 2**27  # bytes of data, up to which all that was learned from is looked at for copies
 
 
 class OneStep(NamedTuple):
@@ -29,89 +31,17 @@ class OneStep(NamedTuple):
     after: np.ndarray
     predicted: np.ndarray
 
-    @property
-    def wrong(self) -> np.ndarray:
-        """The errors where there are values."""
-        difference = self.predicted - self.after
-        return difference[np.isfinite(difference)]
-
-
-@dataclass(frozen=True)
-class Trust:
-    """Root mean square errors of one step, and how long a forecast is worth something.
-
-    `wider` is the error of a linear window model that sees two cells more on each side, relative to
-    one with the extent of the model: much below 1 if a time step reaches beyond the window.
-    """
-
-    error: float
-    persistence: float
-    linear: float
-    wider: float | None
-    valid_steps: int
-    compared_steps: int
-    outside: float
-    held_out: bool
-    dt: float | None
-
-    @property
-    def skill(self) -> float:
-        """1 is perfect, 0 no better than "nothing changes"."""
-        return 1 - self.error / self.persistence if self.persistence else -np.inf
-
-    @property
-    def warnings(self) -> list[str]:
-        """What speaks against the model, in words; nothing if it is empty."""
-        words = []
-        if not self.held_out:
-            words.append("there was nothing to hold out: these figures are of the training data")
-        if not self.error < self.persistence:
-            words.append(
-                "THE MODEL DOES NOT BEAT PERSISTENCE: forecasting that nothing changes is better. "
-                "Give more pairs spread over time, a larger extent, or a smaller step"
-            )
-        elif self.error > self.linear:
-            words.append(
-                "a linear window model is better: the equation may be linear (hidden=0), or more "
-                "pairs are needed"
-            )
-        # Where the window holds all there is, both errors are round-off and their ratio is chance.
-        matters = self.linear > 0.05 * self.persistence
-        if matters and self.wider is not None and self.wider < 0.7:
-            words.append(
-                f"two cells more on each side bring a linear model to {self.wider:.2g} of its error: "
-                "a step reaches beyond the window; give a larger extent or a smaller step"
-            )
-        if self.outside > 0.01:
-            words.append(
-                f"{self.outside:.1%} of the values held out lie outside the training range; give "
-                "pairs spread over time"
-            )
-        return words
-
-    def rows(self) -> list[tuple[str, str, str]]:
-        """(what, value, meaning)."""
-        length = f"{self.valid_steps} steps"
-        length += f" ({self.valid_steps * self.dt:g} time units)" if self.dt else ""
-        over = "at least" if self.valid_steps >= self.compared_steps else ""
-        return [
-            ("one-step error", f"{self.error:.3g}", "root mean square, in units of the data"),
-            ("persistence", f"{self.persistence:.3g}", "the error if nothing changed"),
-            ("linear window", f"{self.linear:.3g}", "the error of a linear model of the same window"),
-            ("skill", f"{self.skill:.4f}", "1 is perfect, 0 no better than persistence"),
-            ("valid time", f"{over} {length}".strip(), f"until the RSE passes {VALID_RSE:g} %"),
-            ("outside", f"{self.outside:.2%}", "held-out values outside the training range"),
-        ]
-
 
 def trust(model: Forecaster, held, learned=None) -> Trust:
     """Judge a model by data that it has not learned from.
 
     `held` and `learned` are Datasets or trajectories `(time, channel, *space)`; from `learned`, where
-    it is given, a linear window model learns too, else from the first half of `held`.
+    it is given, a linear window model learns too, else from the first half of `held`. States that
+    are copies of learned ones, or nearly so, are recognised.
     """
-    held_out, boundary = learned is not held, model.stepper_.inputs.boundary
+    same, boundary = learned is held, model.stepper_.inputs.boundary
     held = held if isinstance(held, Dataset) else from_array(held, boundary=boundary)
+    shown = learned is not None
     if learned is None:
         learned, rest = held.split(0.5)
         held = held if rest is None else rest
@@ -121,25 +51,71 @@ def trust(model: Forecaster, held, learned=None) -> Trust:
     there = np.isfinite(step.before) & np.isfinite(step.after) & np.isfinite(step.predicted)
     if not there.any():
         raise ValueError(f"{held.path}: every state that could be judged by has missing values")
-
-    def error(guess: np.ndarray) -> float:
-        return float(np.sqrt(np.mean((guess - step.after)[there] ** 2)))
-
-    stream = make_stream(learned, learned.numbers(LINEAR_PAIRS))
-    sample = stream.sample(), stream.fill
-    narrow, wide = (_linear_error(model, *sample, held, more) for more in (0, 2))
+    near = _near(model, held, step.before, learned if shown else None)
     valid, compared = _valid(model, held)
     return Trust(
-        error=error(step.predicted),
-        persistence=error(step.before),
-        linear=np.inf if narrow is None else narrow,
-        wider=wide / narrow if narrow and wide is not None else None,
+        channels=_channels(model, held, learned, step, there),
         valid_steps=valid,
         compared_steps=compared,
         outside=_outside(model, step.before),
-        held_out=held_out,
+        held_out=not same and (near is None or near.copied < 1),
         dt=held.dt,
+        near=near,
+        part=held.part,
     )
+
+
+def _channels(
+    model: Forecaster, held: Dataset, learned: Dataset, step: OneStep, there: np.ndarray
+) -> tuple[Channel, ...]:
+    """The errors of the model and of simple ones, channel by channel."""
+    after = np.where(there, step.after, np.nan)
+    stream = make_stream(learned, learned.numbers(LINEAR_PAIRS))
+    sample = stream.sample(), stream.fill
+    narrow, wide = (_linear_errors(model, *sample, held, more) for more in (0, 2))
+    errors = [
+        channel_errors(guess, after)
+        for guess in (step.predicted, step.before, mean_state(step.before), np.zeros_like(after))
+    ]
+    channels = []
+    for number, name in enumerate(held.names):
+        error, persistence, mean, size = (float(one[number]) for one in errors)
+        linear = np.inf if narrow is None else float(narrow[number])
+        wider = float(wide[number] / linear) if wide is not None and linear > 0 else None
+        channels.append(Channel(name, error, persistence, mean, linear, wider, size))
+    return tuple(channels)
+
+
+def _near(
+    model: Forecaster, held: Dataset, states: np.ndarray, learned: Dataset | None
+) -> Nearness | None:
+    """How far the states judged by are from those learned from, as far as these are known."""
+    known = model.seen_
+    if learned is not None:
+        more = _fingerprints(model, learned, held)
+        known = more if known is None else join(known, more)
+    if known is None or not len(known):
+        return None
+    return nearness(np.stack([model.stepper_.inputs.cover(state) for state in states]), known)
+
+
+def _fingerprints(model: Forecaster, learned: Dataset, held: Dataset) -> Fingerprints:
+    """Those of whole states of a dataset: of a large one, as late as those judged by."""
+    cells, prints = 8 * int(np.prod(learned.shape)), []
+    small = cells * sum(t.steps for t in learned.trajectories) <= SMALL
+    late = np.unique(np.concatenate([_starts(held, index) for index in _chosen(held)]))
+    most = max(1, SMALL // (cells * len(late)))
+    chosen = np.linspace(0, len(learned.trajectories) - 1, min(most, len(learned.trajectories)))
+    for index in range(len(learned.trajectories)) if small else chosen.round().astype(int):
+        steps = learned.trajectories[index].steps
+        if small:
+            states = learned.states(index)
+        else:
+            parts = [learned.states(index, at, at + 1) for at in late if at < steps]
+            states = np.concatenate([np.zeros((0, *learned.shape)), *parts])
+        states = np.reshape([model.stepper_.inputs.cover(s) for s in states], (-1, *learned.shape))
+        prints.append(fingerprints(states[np.isfinite(states).reshape(len(states), -1).all(axis=1)]))
+    return np.concatenate(prints)
 
 
 def _outside(model: Forecaster, states: np.ndarray) -> float:
@@ -163,6 +139,12 @@ def _chosen(dataset: Dataset) -> list[int]:
     return [long[place] for place in places]
 
 
+def _starts(dataset: Dataset, index: int) -> np.ndarray:
+    """The states of a trajectory from which single steps are judged."""
+    last = dataset.trajectories[index].steps - 2
+    return np.unique(np.linspace(0, last, MOST_PAIRS).round().astype(int))
+
+
 def _context(model: Forecaster, dataset: Dataset, index: int) -> dict[str, Any]:
     return context_of(model.data_, dataset, index) if model.data_ else {}
 
@@ -171,11 +153,9 @@ def _one_step(model: Forecaster, dataset: Dataset, predict: Callable[..., np.nda
     """Single steps from states that the model can start from, by `predict(states, **context)`."""
     steps = []
     for index in _chosen(dataset):
-        count = dataset.trajectories[index].steps
-        starts = np.unique(np.linspace(0, count - 2, MOST_PAIRS).round().astype(int))
-        states = [dataset.states(index, start, start + 2) for start in starts]
+        states = [dataset.states(index, start, start + 2) for start in _starts(dataset, index)]
         before, after = (np.stack([pair[k] for pair in states]) for k in (0, 1))
-        whole = _whole(model, before)
+        whole = model.stepper_.inputs.whole(before)
         before, after = before[whole], after[whole]
         predicted = before
         if len(before):
@@ -184,16 +164,10 @@ def _one_step(model: Forecaster, dataset: Dataset, predict: Callable[..., np.nda
     return OneStep(*(np.concatenate(part) for part in zip(*steps, strict=True)))
 
 
-def _whole(model: Forecaster, states: np.ndarray) -> np.ndarray:
-    """Which states a forecast can start from: no value is missing that the model would read."""
-    covered = [model.stepper_.inputs.cover(state) for state in states]
-    return np.array([bool(np.isfinite(state).all()) for state in covered], bool)
-
-
-def _linear_error(
+def _linear_errors(
     model: Forecaster, pairs: Pairs, fill: np.ndarray | None, held: Dataset, wider: int
-) -> float | None:
-    """The one-step error of a linear window model of some pairs, with a larger extent."""
+) -> np.ndarray | None:
+    """The one-step errors of a linear window model of some pairs, with a larger extent."""
     linear = linear_window(pairs, model.plan_, model.stepper_.inputs.boundary, fill, wider)
     if linear is None:
         return None
@@ -202,7 +176,8 @@ def _linear_error(
         stepper = linear.bind(**context)
         return advance(stepper, np.stack([stepper.inputs.cover(state) for state in states]))
 
-    return float(np.sqrt(np.mean(_one_step(model, held, predict).wrong ** 2)))
+    step = _one_step(model, held, predict)
+    return channel_errors(step.predicted, step.after)
 
 
 def _valid(model: Forecaster, held: Dataset) -> tuple[int, int]:
@@ -210,14 +185,24 @@ def _valid(model: Forecaster, held: Dataset) -> tuple[int, int]:
     valid, compared = [], []
     for index in _chosen(held):
         truth = held.states(index, 0, MOST_STEPS + 1)
-        if not _whole(model, truth[:1])[0]:
+        if not model.stepper_.inputs.whole(truth[:1])[0]:
             continue
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # the valid time says it all
             forecast = model.rollout(truth[0], len(truth) - 1, **_context(model, held, index))
-        truth = np.nan_to_num(truth)
-        wrong = rse(np.nan_to_num(forecast.states), truth)
-        passed = np.flatnonzero(~(wrong <= VALID_RSE))
-        valid.append(int(passed[0]) - 1 if len(passed) else len(wrong) - 1)
+        passed = first_invalid(_worst_rse(forecast.states, truth))
+        valid.append(len(forecast.states) - 1 if passed is None else passed - 1)
         compared.append(len(truth) - 1)
     return (int(np.median(valid)), int(np.median(compared))) if valid else (0, 0)
+
+
+def _worst_rse(forecast: np.ndarray, truth: np.ndarray) -> np.ndarray:
+    """The largest RSE of any channel; channels that are the same everywhere have none."""
+    space = tuple(range(2, truth.ndim))
+    truth = truth[: len(forecast)]
+    varied = channel_errors(mean_state(truth), truth) > ROUND_OFF * np.nanmax(
+        np.abs(truth), axis=(0, *space)
+    )
+    error = rse_by_channel(forecast, truth)
+    error = error[:, varied] if varied.any() else error
+    return np.where(np.isnan(error).all(axis=1), np.nan, np.nan_to_num(error, nan=0.0).max(axis=1))

@@ -24,6 +24,9 @@ class Forecaster(Protocol):
     def data_(self) -> dict[str, Any] | None: ...
 
     @property
+    def seen_(self) -> np.ndarray | None: ...
+
+    @property
     def predict(self) -> Callable[..., np.ndarray]: ...
 
     @property

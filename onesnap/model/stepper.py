@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Float
 
 from ..grid.scaling import Scaling
-from ..grid.states import check_states
+from ..grid.states import check_states, unmasked
 from ..grid.windows import AnyArray
 from ..network.assemble import Network
 from ..network.edges import advance
@@ -97,7 +97,7 @@ def check_state(stepper: Stepper, state) -> None:
 
 def check_starts(name: str, states, stepper: Stepper) -> tuple[np.ndarray, bool]:
     """A batch of states that forecasts can start from, and whether a single one was given."""
-    inputs, states = stepper.inputs, np.asarray(states)
+    inputs, states = stepper.inputs, unmasked(states)
     single = states.ndim == 1 + stepper.dimension
     states = states[None] if single else states
     if inputs.fill is not None and states.shape[2:] == inputs.context.fields.shape[1:]:

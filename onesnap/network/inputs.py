@@ -92,6 +92,17 @@ class Inputs(eqx.Module):
         level = self.fill.reshape(-1, *(1,) * (state.ndim - 1))
         return numpy.where(self.context.fields[-1] > 0.5, state, level)
 
+    def whole(self, states: np.ndarray) -> np.ndarray:
+        """Which of some states a step can start from: no value is missing that would be read."""
+        covered = [self.cover(state) for state in states]
+        return np.array([bool(np.isfinite(state).all()) for state in covered], bool)
+
+    def uncover(self, states: np.ndarray) -> np.ndarray:
+        """States `(..., C, *space)` with NaN in the cells that never have a value."""
+        if self.fill is None:
+            return states
+        return np.where(np.asarray(self.context.fields[-1]) > 0.5, states, np.nan)
+
     def read(
         self,
         field: Float[AnyArray, "C ..."],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..data.pairs import Pairs
+from ..grid.scaling import Scaling, range_of
 from .folds import sequences
 
 FEWEST = 5  # pairs, from which on one can be told from all others
@@ -13,7 +14,36 @@ FAR = (
 )
 LEAST = 0.1  # such a deviation at least: changes that differ by a tenth are alike
 SPIKE = np.log(1.4)  # by which a pair in a sequence differs from both its neighbours, at least
+SMALLEST = 1e-140  # whose square is a number as good as others
+OUTSIDE = 1.0  # ranges beyond those prepared with, from which on a batch is not of their kind
 SEAM = 2.0  # times the largest step between neighbours: what lies there is no neighbour
+
+
+def check_sizes(pairs: Pairs) -> None:
+    """Raise if a channel is so small that squares of it are lost; one of zeros is not."""
+    most = np.abs(pairs.before).max(axis=(0, *range(2, pairs.before.ndim)))
+    small = np.flatnonzero((most > 0) & (most < SMALLEST))
+    if len(small):
+        raise ValueError(
+            f"before: channel {small[0]} has values up to {most[small[0]]:.2g} only, expected at "
+            f"least {SMALLEST:g}, whose squares are not lost; give it in smaller units"
+        )
+
+
+def far_outside(scaling: Scaling, states: np.ndarray) -> str:
+    """Words of warning if states lie far outside the range that a model was prepared with."""
+    low, high = range_of(states, scaling.mean)
+    width = scaling.high - scaling.low
+    beyond = np.maximum(scaling.low - low, high - scaling.high) / width
+    worst = int(np.argmax(beyond))
+    if not beyond[worst] > OUTSIDE:
+        return ""
+    return (
+        f"before: channel {worst} of this batch lies in {low[worst]:.4g} to {high[worst]:.4g}, "
+        f"{beyond[worst]:.2g} ranges beyond the {scaling.low[worst]:.4g} to "
+        f"{scaling.high[worst]:.4g} that the model was prepared with; "
+        "call prepare with data typical of all"
+    )
 
 
 def bad_pairs(pairs: Pairs) -> dict[int, str]:

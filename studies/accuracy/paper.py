@@ -22,9 +22,9 @@ from rich.table import Table
 
 import onesnap as snap
 
-from ..paper import FULL, STUDIES, Data
+from ..paper.run import STUDIES
 from ..paper.shelf import Shelf
-from ..paper.study import COLUMNS
+from ..paper.study import COLUMNS, FULL, Data
 from . import reference
 from .output import news
 

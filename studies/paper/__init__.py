@@ -1,5 +1,6 @@
 """The paper, whole: every table and figure, made anew by one call.
 
+    from studies.paper.run import run
     run("all", "out/paper")                       # or `onesnap reproduce all`
 
 One module a study: `settings`, `ks1d`, `inhomogeneous`, `planes`, `symmetries`, `equivariance`.
@@ -7,7 +8,3 @@ What they share is in `study`, the published way of training in `published`; fin
 on a `shelf`. `targets` holds the published numbers, `figures` and `maps` draw, `page` is the report,
 `command` the command line.
 """
-
-from .page import compared as compared
-from .run import STUDIES as STUDIES, find as find, run as run
-from .study import FULL as FULL, QUICK as QUICK, Data as Data, Scale as Scale

@@ -12,13 +12,10 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..progress import Bars
-from .page import compared
-from .run import STUDIES, run
-from .study import FULL, QUICK
 
 Names = Annotated[
     list[str] | None,
-    typer.Argument(help=f"Studies: all, {', '.join(STUDIES)}.", show_default="all"),
+    typer.Argument(help="Studies: all, or some; an unknown name lists them.", show_default="all"),
 ]
 Out = Annotated[Path, typer.Option(help="Folder for the report and its files.")]
 Quick = Annotated[bool, typer.Option("--quick", help="Smaller grids, fewer models.")]
@@ -36,6 +33,10 @@ def register(app: typer.Typer, bars: Bars) -> None:
         force: Force = False,
     ) -> None:
         """Make the tables and figures of the paper anew; goes on where an earlier run ended."""
+        from .page import compared
+        from .run import run
+        from .study import FULL, QUICK
+
         scale = QUICK if quick else FULL
         with bars() as tell:
             contents = run(names or "all", out, scale=scale, force=force, progress=tell)

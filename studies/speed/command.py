@@ -12,12 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from onesnap.data.atomic import write_atomically
-from onesnap.plots.html import to_json
-from onesnap.plots.style import png
-
 from ..progress import Bars
-from . import pareto, pictures, speed, tables
 
 
 class Kind(Enum):
@@ -42,6 +37,12 @@ def register(app: typer.Typer, bars: Bars) -> None:
 
         Speed takes some minutes, pareto tens of them. Leave the machine alone meanwhile.
         """
+        from onesnap.data.atomic import write_atomically
+        from onesnap.plots.html import to_json
+        from onesnap.plots.style import png
+
+        from . import pareto, pictures, speed, tables
+
         folder = out or Path("out") / kind.value
         with bars() as tell:
             if kind is Kind.speed:

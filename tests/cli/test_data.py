@@ -1,5 +1,6 @@
 """Commands on data files: what they do is what the library does; what they refuse is one line."""
 
+import json
 import os
 
 import h5py
@@ -10,8 +11,7 @@ from walled import STEP, write_exact_model, write_walled
 
 import onesnap as snap
 from onesnap.cli import app
-from onesnap.cli.data import compared, describe, parse_boundary, ranges, sample
-from onesnap.data.arrays import from_array
+from onesnap.cli.data import compared, parse_boundary
 from onesnap.model import forecast_file
 from onesnap.model.rollout import VALID_RSE
 
@@ -50,18 +50,6 @@ def test_info_shows_what_a_file_holds(folder):
     assert all(word in result.stdout for word in words)
     assert "ranges over 16 states" in result.stdout
     assert result.stdout.count("0.00% missing") == 3
-
-
-def test_info_describes_gaps_and_what_was_assumed():
-    states = np.arange(48.0).reshape(4, 1, 12)
-    states[:, 0, 3] = np.nan
-    dataset = from_array(states, dt=0.5, boundary=(("wall", 0.0),)).with_mask()
-    rows = dict(describe(dataset))
-    assert rows["mask"] == "1 of 12 cells have no value"
-    assert (rows["dt"].strip(), rows["dx"], rows["boundary"]) == ("0.5", "?", "wall/0.0")
-    assert rows["trajectories"] == "1 of 4 states"
-    np.testing.assert_array_equal(sample(dataset, most=2), states[[1, 3]])
-    assert ranges(dataset, states) == [("u", "0 … 47", "8.33% missing")]
 
 
 def test_fit_reports_on_what_was_held_out(folder, tmp_path):
@@ -157,7 +145,8 @@ def test_a_forecast_is_compared_with_what_followed_its_start(folder, tmp_path):
     options = ("--steps", 60, "--start", 4, "--trajectory", 1, "--every", 3, "--out", out)
     assert run("rollout", folder / "model", folder / "data.hdf5", *options).exit_code == 0
     truth = snap.open(folder / "data.hdf5")
-    guess, real = compared(snap.open(out), truth)
+    guess, real, whole = compared(snap.open(out), truth)
+    assert whole == len(real)
     np.testing.assert_array_equal(real, truth.states(1)[4::3])  # as far as both go
     np.testing.assert_allclose(guess, real, atol=1e-9)
     last = ("rollout", folder / "model", truth.path, "--steps", 3, "--out", out, "--force")
@@ -296,3 +285,67 @@ def test_a_forecast_that_is_stopped_says_what_it_keeps(folder, tmp_path, monkeyp
     monkeypatch.setattr(snap.Surrogate, "rollout", rollout)
     assert run(*arguments).stdout == f"{out}: 10 states\n"
     assert os.listdir(tmp_path) == ["out.npz"]
+
+
+def test_a_forecast_that_diverged_is_valid_of_all_that_should_have_been(tmp_path):
+    """It ended after 11 of 40 steps of 0.1, without an error up to there."""
+    truth = np.random.default_rng(0).normal(size=(41, 1, 16))
+    np.savez(tmp_path / "truth.npz", states=truth, dt=0.1)
+    about = {"boundary": ["periodic"], "fields": [["u", "scalar", 1, ""]], "channels": ["u"]}
+    about |= {"trajectory": 0, "start": 0, "every": 1, "diverged_at": 12}
+    np.savez(tmp_path / "out.npz", states=truth[:12], dt=0.1, onesnap=json.dumps(about))
+    result = run("score", tmp_path / "out.npz", tmp_path / "truth.npz")
+    assert result.exit_code == 0, result.output
+    words = f"valid time 1.1 of 4 (RSE up to {VALID_RSE:g} %); the forecast diverged at step 12\n"
+    assert result.stdout.endswith(words)
+
+
+def test_land_and_gaps_are_left_out_of_a_score(tmp_path):
+    """Noise against noise over a sea: at no time is such a forecast valid, whatever the land is."""
+    truth, guess = np.random.default_rng(0).normal(size=(2, 12, 1, 30))
+    guess[0] = truth[0]
+    truth[..., 20:] = np.nan
+    np.savez(tmp_path / "truth.npz", states=290 + truth, dt=1.0)
+    np.savez(tmp_path / "out.npz", states=290 + guess, dt=1.0)
+    result = run("score", tmp_path / "out.npz", tmp_path / "truth.npz")
+    assert "valid time 1 of 11" in result.stdout
+    assert "persistence or the mean state is better at" in result.stdout
+    gaps = 290 + guess
+    gaps[3:8, 0, 7] = np.nan  # five of the truth
+    np.savez(tmp_path / "truth.npz", states=gaps, dt=1.0)
+    result = run("score", tmp_path / "out.npz", tmp_path / "truth.npz")
+    assert "valid time 11 of 11" in result.stdout
+
+
+def test_a_score_names_the_worst_channel(tmp_path):
+    truth = np.random.default_rng(0).normal(size=(6, 2, 16)) * np.array([1.0, 1e-6])[:, None]
+    guess = truth * np.array([1.0, 2.0])[:, None]
+    np.savez(tmp_path / "truth.npz", states=truth, dt=1.0)
+    np.savez(tmp_path / "out.npz", states=guess, dt=1.0)
+    result = run("score", tmp_path / "out.npz", tmp_path / "truth.npz")
+    assert "valid time 5 of 5" in result.stdout
+    assert "worst channel states_1: valid time 0\n" in result.stdout
+
+
+def test_states_another_step_apart_are_refused(tmp_path):
+    states = np.cumsum(np.random.default_rng(0).normal(size=(20, 1, 32)), axis=0)
+    for name, dt in (("a.npz", 0.1), ("b.npz", 5.0)):
+        np.savez(tmp_path / name, states=states, dt=dt)
+    np.save(tmp_path / "c.npy", states)
+    model, out = tmp_path / "m.safetensors", tmp_path / "out.npz"
+    snap.Surrogate(extent=1, hidden=0, noise=1e-3).fit(snap.open(tmp_path / "a.npz")).save(model)
+    options = ("--steps", 3, "--out", out)
+    wrong = run("rollout", model, tmp_path / "b.npz", *options)
+    assert wrong.exit_code == 2
+    assert "dt: the model learned steps of 0.1, these states are 5 apart" in wrong.stderr
+    assert not out.exists()
+    # Told that the file is wrong, or where it does not say: labelled by what the model knows.
+    assert run("rollout", model, tmp_path / "b.npz", *options, "--dt", 0.1).exit_code == 0
+    assert snap.open(out).dt == pytest.approx(0.1)
+    assert run("rollout", model, tmp_path / "c.npy", *options, "--force").exit_code == 0
+    assert snap.open(out).dt == pytest.approx(0.1)
+    bad = run("rollout", model, tmp_path / "c.npy", *options, "--force", "--dt", 0)
+    assert (bad.exit_code, "dt: expected a finite number above 0" in bad.stderr) == (2, True)
+    scored = run("score", out, tmp_path / "b.npz")
+    assert scored.exit_code == 2
+    assert "dt: every 1 of its states are 5 apart, those of the forecast 0.1" in scored.stderr

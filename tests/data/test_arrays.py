@@ -8,7 +8,7 @@ import pytest
 
 import onesnap as snap
 from onesnap.data import DataError
-from onesnap.data.arrays import _headers, from_array
+from onesnap.data.arrays import _headers, from_array, open_npz
 
 
 @pytest.mark.parametrize("name", ["array.npy", "archive.npz"])
@@ -32,6 +32,14 @@ def test_an_archive_tells_steps_and_axes(read, tmp_path):
     assert dataset.dx == (3.0,)
     np.savez(tmp_path / "c.npz", states=makers.STATES, dt=np.nan)
     assert snap.open(tmp_path / "c.npz").dt is None
+
+
+@pytest.mark.parametrize("step", [0.0, -0.5, np.inf])
+def test_a_spacing_that_cannot_be_is_noted_and_not_known(step, tmp_path):
+    np.savez(tmp_path / "a.npz", states=makers.STATES, dt=step, dx=step, t=np.arange(6) * 0.25)
+    dataset = open_npz(tmp_path / "a.npz")
+    assert (dataset.dt, dataset.dx) == (0.25, (None,))  # times are there as well
+    assert f"dt: the file says {step:g}, which cannot be; taken as unknown" in dataset.notes
 
 
 def test_one_of_several_arrays_has_to_be_chosen(tmp_path):

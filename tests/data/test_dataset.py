@@ -123,6 +123,11 @@ def test_few_trajectories_are_split_in_time_and_many_by_number():
     learned, held = make(*(3,) * 10).split()
     assert [firsts(learned.states(0))[0], firsts(held.states(0))[0]] == [0, 800]
     assert (len(learned.trajectories), len(held.trajectories)) == (8, 2)
+    assert held.part == "trajectories 8 to 9 of 10, counted from 0"
+    learned, held = make(8, 8, 8).split()  # of three, one is held out whole
+    assert (len(learned.trajectories), len(held.trajectories)) == (2, 1)
+    assert (held.part, held.trajectories[0].steps) == ("trajectory 2 of 3, counted from 0", 8)
+    assert make(10).split()[1].part == "the last 2 of 10 states"
     short = make(3)
     assert short.split() == (short, None)
 
@@ -149,6 +154,11 @@ def test_a_user_knows_better():
     assert (same.dt, same.dx, same.boundary, len(same.notes)) == (None, (None,), ("periodic",), 2)
     with pytest.raises(ValueError, match="dx: expected a number, or 1 of them"):
         make(3).with_options(dx=(1, 2))
+    for step in (0, -0.1, np.nan, np.inf, True):
+        with pytest.raises(ValueError, match="dt: expected a .*number above 0"):
+            make(3).with_options(dt=step)
+    with pytest.raises(ValueError, match="dx: expected a finite number above 0, got -1.0"):
+        make(3).with_options(dx=-1)
     with pytest.raises(ValueError, match="boundary: expected periodic"):
         make(3).with_options(boundary="solid")
 

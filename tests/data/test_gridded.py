@@ -86,12 +86,21 @@ def test_what_is_not_understood_is_refused(variables, field, words):
         from_xarray(data, field=field)
 
 
+KNOWN = {"axes": ["x", "y"], "dt": 0.5, "dx": [1.0, None], "time_units": ""}
+
+
+def test_a_labelled_state_on_another_grid_is_refused():
+    array = xr.DataArray(np.zeros((3, 4)), {"x": [0.0, 2.0, 4.0]}, ("x", "y"))
+    with pytest.raises(ValueError, match="dx: the model learned on cells of 1 along x, these are 2"):
+        from_labelled(array, KNOWN)
+
+
 @pytest.mark.parametrize("channels", [True, False])
 def test_a_labelled_state_gets_its_labels_back(channels):
     dims = ("y", "channel", "x") if channels else ("y", "x")
     values = np.random.default_rng(0).normal(size=(4, 2, 3) if channels else (4, 3))
     array = xr.DataArray(values, {"x": [1.0, 2.0, 3.0]}, dims, "v", {"made": "here"})
-    state, label = from_labelled(array, {"axes": ["x", "y"], "dt": 0.5})
+    state, label = from_labelled(array, KNOWN)
     expected = array.transpose(..., "x", "y").values
     np.testing.assert_array_equal(state, expected if channels else expected[None])
     band = np.ones((3, *state.shape))

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import onesnap as snap
+from onesnap.evaluate.metrics import rse_by_channel
 
 TRUTH = np.random.default_rng(0).normal(size=(10, 1, 32))
 
@@ -32,12 +33,67 @@ def test_a_forecast_that_ended_is_valid_until_then():
 def test_bad_input_is_named():
     with pytest.raises(ValueError, match=r"forecast: expected .* like truth and not longer"):
         snap.rse(TRUTH, TRUTH[:5])
-    with pytest.raises(ValueError, match="truth: 1 of 320 values"):
-        snap.rse(TRUTH, np.where(TRUTH[0, 0, 0] == TRUTH, np.nan, TRUTH))
-    with pytest.raises(ValueError, match="dt: expected the time between two states"):
-        snap.valid_time(TRUTH, TRUTH, dt=0)
+    with pytest.raises(ValueError, match="truth: no cell has a value both in it and in the forecast"):
+        snap.rse(TRUTH, np.nan * TRUTH)
+    for dt in (0, -1.0, np.nan, np.inf, "1"):
+        with pytest.raises(ValueError, match="dt: expected a .*number above 0"):
+            snap.valid_time(TRUTH, TRUTH, dt=dt)
     with pytest.raises(ValueError, match="same number of points along every axis"):
         snap.spectrum(np.zeros((2, 1, 4, 8)))
+
+
+@given(st.integers(0, 2**32 - 1), st.floats(0.0, 0.9))
+def test_cells_without_a_value_are_left_out_of_both_sums(seed, share):
+    """The RSE is that of the values that are there, put together to a shorter line."""
+    random = np.random.default_rng(seed)
+    gone = random.random(32) < share
+    gone[:2] = False
+    forecast = TRUTH + random.normal(size=TRUTH.shape)
+    expected = snap.rse(forecast[..., ~gone], TRUTH[..., ~gone])
+    missing = np.where(gone, np.nan, TRUTH)
+    np.testing.assert_allclose(snap.rse(forecast, missing), expected, rtol=1e-12)
+    np.testing.assert_allclose(snap.rse(np.where(gone, np.nan, forecast), TRUTH), expected)
+    np.testing.assert_allclose(
+        snap.rse(np.where(gone, np.nan, 290 + forecast), 290 + missing), expected, rtol=1e-9
+    )
+
+
+def test_a_time_without_values_is_skipped_and_a_lost_forecast_is_not():
+    truth = TRUTH.copy()
+    truth[4] = np.nan
+    assert np.isnan(snap.rse(TRUTH, truth)[4])
+    assert snap.valid_time(TRUTH, truth, 1.0) == 9
+    lost = TRUTH.copy()
+    lost[6:, 0, 5] = np.nan
+    assert snap.rse(lost, truth)[6] == np.inf
+    assert snap.valid_time(lost, truth, 1.0) == 6
+
+
+def test_each_channel_has_an_rse_in_its_own_units():
+    both = np.concatenate([TRUTH, 1e-6 * TRUTH], axis=1)
+    wrong = both * np.array([1.0, 3.0])[:, None]
+    np.testing.assert_allclose(rse_by_channel(wrong, both)[:, 0], 0.0)
+    assert rse_by_channel(wrong, both)[:, 1].min() > 100
+    assert snap.rse(wrong, both).max() < 1e-6
+
+
+def test_the_mean_state_is_a_guess_that_skill_has_to_beat():
+    """Of white noise it errs by a deviation, persistence by √2 of them."""
+    before, after = np.random.default_rng(0).normal(size=(2, 50, 1, 64))
+    mean = np.broadcast_to(before.mean(axis=2, keepdims=True), before.shape)
+    assert snap.skill(mean, before, after) == pytest.approx(0.0)
+    assert snap.skill(before, before, after) == pytest.approx(1 - np.sqrt(2), abs=0.05)
+
+
+def test_no_channel_hides_another_from_skill():
+    before = np.random.default_rng(0).normal(size=(2, 2, 8)) * np.array([1.0, 1e-6])[:, None]
+    after = 1.5 * before
+    half = np.stack([after[:, 0], before[:, 1]], axis=1)  # the large one right, the small one still
+    assert snap.skill(half, before, after) == pytest.approx(1 - np.sqrt(0.5))
+    gap = np.where(np.arange(8) == 3, np.nan, after)
+    assert snap.skill(half, before, gap) == pytest.approx(1 - np.sqrt(0.5))
+    with pytest.raises(ValueError, match="after: no cell has a value"):
+        snap.skill(half, before, np.nan * after)
 
 
 def test_skill():

@@ -161,7 +161,7 @@ def test_a_linear_window_joins_when_units_are_steady_with_a_larger_error_only(mo
 def test_what_knows_little_of_where_it_leads_gives_way_to_a_linear_window(
     monkeypatch, of_units, of_window
 ):
-    """Where fits to parts of the data disagree by more than the linear window errs, and does itself."""
+    """Where fits to parts of the data disagree by more than it errs, and by more than its own do."""
     judge, options = contenders(2, hidden="auto", shrinkage="auto")
     monkeypatch.setattr(gate, "_try", lambda judge, option: Stability(100, 100, 2))
     gaps = {True: of_units, False: of_window}

@@ -10,9 +10,17 @@ from typer.testing import CliRunner
 import onesnap
 from onesnap.cli import app
 from onesnap.symmetry import full
-from studies import paper
 from studies.accuracy import paper as goals
-from studies.paper import equivariance, inhomogeneous, ks1d, page, settings, study, symmetries
+from studies.paper import (
+    equivariance,
+    inhomogeneous,
+    ks1d,
+    page,
+    run as paper,
+    settings,
+    study,
+    symmetries,
+)
 from studies.paper.published import RULES, Rule
 from studies.paper.targets import PUBLISHED, published
 
