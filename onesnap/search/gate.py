@@ -43,7 +43,7 @@ class Passed(NamedTuple):
         Trials end when a kick has grown as large as the range. Errors grow as fast, from their size.
         """
         growing = self.stability.lasted * self.error / np.log(POLICY.kick)
-        return min(growing, np.exp(-self.error))
+        return min(max(growing, 0.0), np.exp(-self.error))
 
 
 def larger_noises(judge: Judge, noise: float) -> list[float]:
