@@ -29,6 +29,7 @@ from .linear import Linear
 from .sampler import Rows
 
 Totals = tuple[lstsq.Moments, ...]  # one for each irreducible representation of the symmetry
+Penalties = Sequence[np.ndarray | None] | None  # of each least-squares problem
 
 NOISE_FORMS = ("floor", "isotropic", "sampled")
 PART_BYTES, FEWEST = 8 * 2**20, 1024  # features of that many rows at a time stay in the cache
@@ -183,16 +184,21 @@ class Layer:
             covariance[:cells, :cells] = (self.directions * missing) @ self.directions.T
         return covariance
 
-    def solve(self, totals: Totals, noise: float, shrinkage: float | None = None) -> np.ndarray:
-        """The readout, averaged over that noise; with infinite shrinkage the linear window."""
-        problems = self.problems(totals, noise, shrinkage)
+    def solve(
+        self, totals: Totals, noise: float, shrinkage: float | None = None, unit: Penalties = None
+    ) -> np.ndarray:
+        """The readout, averaged over that noise; with infinite shrinkage the linear window.
+
+        `unit` are penalties of isotropic noise of one, which are known where many are tried.
+        """
+        problems = self.problems(totals, noise, shrinkage, unit)
         return self.combine([lstsq.solve(*problem) for problem in problems])
 
     def solve_path(
-        self, totals: Totals, noise: float, shrinkages: Sequence[float]
+        self, totals: Totals, noise: float, shrinkages: Sequence[float], unit: Penalties = None
     ) -> list[np.ndarray]:
         """The readouts for several shrinkages."""
-        penalties = self._noise_penalties(totals, noise)
+        penalties = self.noise_penalties(totals, noise, unit)
         paths = [
             lstsq.solve_path(moments, lead, penalty, shrinkages)
             for moments, lead, penalty in zip(totals, self._leads, penalties, strict=True)
@@ -200,10 +206,10 @@ class Layer:
         return [self.combine(readouts) for readouts in zip(*paths, strict=True)]
 
     def problems(
-        self, totals: Totals, noise: float, shrinkage: float | None = None
+        self, totals: Totals, noise: float, shrinkage: float | None = None, unit: Penalties = None
     ) -> list[tuple[lstsq.Moments, np.ndarray | None]]:
         """The least-squares problems, each with what stands for noise and shrinkage in it."""
-        penalties = self.penalties(totals, noise, shrinkage or 0.0)
+        penalties = self.penalties(totals, noise, shrinkage or 0.0, unit)
         if not np.isinf(shrinkage or 0.0):
             return list(zip(totals, penalties, strict=True))
         return [
@@ -238,7 +244,7 @@ class Layer:
         return [np.concatenate(both, axis=1) for both in zip(first, rest, strict=True)]
 
     def penalties(
-        self, totals: Totals, noise: float, shrinkage: float = 0.0
+        self, totals: Totals, noise: float, shrinkage: float = 0.0, unit: Penalties = None
     ) -> list[np.ndarray | None]:
         """What stands for noise and shrinkage in each of the least-squares problems.
 
@@ -247,7 +253,7 @@ class Layer:
         residual, is left out: residuals are small where a forecast is any good. Shrinkage λ adds
         λ |f|² θ² for what each random column f holds beyond the linear ones.
         """
-        penalties = self._noise_penalties(totals, noise)
+        penalties = self.noise_penalties(totals, noise, unit)
         if not shrinkage or np.isinf(shrinkage):
             return penalties
         shrunk = []
@@ -257,7 +263,12 @@ class Layer:
             shrunk.append(np.diag(extra) if penalty is None else penalty + np.diag(extra))
         return shrunk
 
-    def _noise_penalties(self, totals: Totals, noise: float) -> list[np.ndarray | None]:
+    def noise_penalties(
+        self, totals: Totals, noise: float, unit: Penalties = None
+    ) -> list[np.ndarray | None]:
+        """What stands for noise alone; isotropic noise counts by its square."""
+        if unit is not None and self.noise_form == "isotropic":
+            return [None if not noise or of_one is None else noise**2 * of_one for of_one in unit]
         covariance = self.covariance(noise)
         if covariance is None:
             return [None] * len(totals)

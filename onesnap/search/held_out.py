@@ -58,6 +58,7 @@ class Trial:
     change: Float[np.ndarray, " C"]
     folds: int
     known: dict[Setting, Errors] = field(default_factory=dict)  # nothing is solved for twice
+    units: dict[int, list] = field(default_factory=dict)  # penalties of a noise of one, by the sums
 
     def errors(self, settings: Sequence[Setting]) -> list[Errors]:
         """Logarithms of the errors of held-out windows, for each setting."""
@@ -79,14 +80,19 @@ class Trial:
     def readouts(self, totals: Totals, settings: Sequence[Setting]) -> list[np.ndarray]:
         """The readout for each setting; shrinkages of one noise share a decomposition."""
         solved = dict[Setting, np.ndarray]()
+        if id(totals) not in self.units:
+            plain = replace(self.parts.layer, noise_form="isotropic")
+            self.units[id(totals)] = plain.noise_penalties(totals, 1.0)
+        unit = self.units[id(totals)]
         for noise, form in dict.fromkeys((setting.noise, setting.form) for setting in settings):
             layer = replace(self.parts.layer, noise_form=form)
             alike = [s for s in settings if (s.noise, s.form) == (noise, form)]
             numbers = [s.shrinkage for s in alike if s.shrinkage is not None]
             if len(numbers) < FEW:
-                solved |= {s: layer.solve(totals, noise, s.shrinkage) for s in alike}
+                solved |= {s: layer.solve(totals, noise, s.shrinkage, unit) for s in alike}
             else:
-                solved |= dict(zip(alike, layer.solve_path(totals, noise, numbers), strict=True))
+                path = layer.solve_path(totals, noise, numbers, unit)
+                solved |= dict(zip(alike, path, strict=True))
         return [solved[setting] for setting in settings]
 
     def _judge(self, held: Held, readout: np.ndarray) -> Float[np.ndarray, " blocks"]:

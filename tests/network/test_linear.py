@@ -62,6 +62,16 @@ def test_a_fit_by_representations_is_that_to_all_images(name, noise, shrinkage, 
     for layer, sampler in ((quick, once), (slow, every)):
         totals = layer.absorb(layer.start(inputs.outputs), sampler.rows(pairs))
         readouts.append(layer.solve(totals, noise, shrinkage))
+        # Isotropic noise counts by its square: penalties of one serve all.
+        unit = layer.noise_penalties(totals, 1.0)
+        for direct, scaled in zip(
+            layer.penalties(totals, noise, shrinkage),
+            layer.penalties(totals, noise, shrinkage, unit),
+            strict=True,
+        ):
+            if direct is not None:
+                np.testing.assert_allclose(scaled, direct, atol=1e-12 * np.abs(direct).max())
+            assert (direct is None) == (scaled is None)
     values = quick.values(join(list(once.rows(pairs))))
     answers, expected = (values @ readout for readout in readouts)
     np.testing.assert_allclose(answers, expected, atol=1e-8 * np.abs(expected).max())
