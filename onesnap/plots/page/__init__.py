@@ -1,0 +1,12 @@
+"""A page on which a learned model runs: one HTML file that needs nothing but a browser.
+
+pack       the numbers of a model, and of recorded states, as the page takes them
+elements   the symmetries of a model, with names
+lift       lines as planes
+document   the page around them
+assets     its markup, style and scripts:
+           kernel (matrix products), reader and engine (a step), worker (runs it),
+           field (starts, brushes, turns), session (a run), paint, view (what is seen), app (the rest)
+"""
+
+from .document import make_page as make_page, write_page as write_page

@@ -1,0 +1,210 @@
+"""What the page needs of a model and of recorded states, as plain values and base64."""
+
+from __future__ import annotations
+
+import base64
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import numpy as np
+
+from ...grid.boundary import both_sides
+from ...model.rollout import MARGIN, STRAIGHT_MARGIN
+from ...model.stepper import FADING, Stepper, check_starts
+from ...network.assemble import Network
+from ...network.edges import middle
+from ...network.inputs import Inputs
+from .lift import lifted
+
+MOST_BYTES = 3_000_000  # of recorded states: base64 adds a third, and a page should stay small
+POINTS = ((256,), (96, 96))  # of a grid where none is known
+MOST_STEPS = 500  # that recorded states reach, where the file has as many
+
+
+def encode(array: Any) -> dict[str, Any]:
+    """An array of float32 or int32 as the page reads it."""
+    array = np.asarray(array)
+    kind = "int32" if array.dtype.kind in "iu" else "float32"
+    content = np.ascontiguousarray(array, "<i4" if kind == "int32" else "<f4").tobytes()
+    return {"type": kind, "shape": list(array.shape), "data": base64.b64encode(content).decode()}
+
+
+def check_can_run(stepper: Stepper) -> None:
+    """Raise if a model has something that the page cannot run."""
+    inputs = stepper.inputs
+    for there, what, remedy in (
+        (stepper.dimension > 2, "three axes of space", "forecast it with `onesnap rollout`"),
+        (inputs.context.potential or stepper.amplitudes is not None, "potentials",
+         "fit it with potential=False, or forecast it with `onesnap rollout`"),
+        (inputs.fill is not None, "cells without a value",
+         "forecast it with `onesnap rollout`"),
+    ):  # fmt: skip
+        if there:
+            raise ValueError(
+                f"model: a page runs models on lines and planes that are full; this one has {what}: "
+                f"{remedy}"
+            )
+
+
+def pack_model(stepper: Stepper, space: Sequence[int]) -> dict[str, Any]:
+    """The numbers of a model on a grid, its parameters folded into the constants."""
+    check_can_run(stepper)
+    inputs, network, scaling = stepper.inputs, stepper.network, stepper.scaling
+    inputs.check_grid(space)
+    features, context, dimension = network.features, inputs.context, stepper.dimension
+    known = context.fields.shape[0]
+    if known and context.fields.shape[1:] != tuple(space):
+        raise ValueError(
+            f"data: the model knows fields on {context.fields.shape[1:]} cells, these states have "
+            f"{tuple(space)}; give states on the grid that was learned from"
+        )
+    fields = context.beside(np.zeros((inputs.channels, *space))) if known else None
+    parameters, cells = context.parameters.shape[0], inputs.window_cells * (inputs.channels + known)
+    centre = _centre(inputs, cells)
+    with jax.enable_x64(True):
+        arguments = features.arguments(centre[:cells], centre[cells:])
+    weights = np.asarray(features.weights)
+    return {
+        "dimension": dimension,
+        "space": lifted(space, 1),
+        "channels": inputs.channels,
+        "extent": lifted(inputs.extent, 0),
+        "stride": lifted(inputs.stride, 1),
+        "boundary": lifted(both_sides(inputs.boundary, dimension), ("periodic", "periodic")),
+        "low": encode(scaling.low),
+        "width": encode(scaling.high - scaling.low),
+        "mean": scaling.mean,
+        "margin": scaling.margin,
+        "activation": features.activation,
+        "hidden": features.hidden,
+        "rank": 0 if features.basis is None else features.basis.shape[1],
+        "twice": _twice(stepper),
+        "fading": FADING if network.lead and features.hidden and not network.straight else 0,
+        "farthest": STRAIGHT_MARGIN if network.straight else MARGIN,
+        "surroundings": list(inputs.surroundings),
+        "position": lifted(context.position or (0,) * dimension, 0),
+        "known": known,
+        "fields": None if fields is None else encode(fields),
+        "windowCells": cells,
+        "inputs": cells + inputs.values - parameters,
+        "weights": encode(weights[: len(weights) - parameters]),
+        "basis": None if features.basis is None else encode(features.basis),
+        "centres": encode(arguments),
+        **_readout(stepper, middle(network, inputs), centre),
+        "patch": _patch(stepper, space, centre),
+    }
+
+
+def _twice(stepper: Stepper) -> bool:
+    """Whether a linear part reads inputs that are not limited, beside random units that do."""
+    network = stepper.network
+    limited = stepper.scaling.margin is not None and network.features.hidden > 0
+    return limited and network.straight and network.lead > 0
+
+
+def _centre(inputs: Inputs, cells: int) -> np.ndarray:
+    """The middle of the range of all inputs; parameters as they are."""
+    boxes, parameters = math.prod(inputs.boxes), np.asarray(inputs.context.scaled_parameters)
+    place = np.zeros(inputs.values - boxes - len(parameters))
+    return np.concatenate([np.full(cells + boxes, 0.5), place, parameters])
+
+
+def _readout(stepper: Stepper, network: Network, centre: np.ndarray) -> dict[str, Any]:
+    """Rows of what random units have beyond their tangents, then of inputs, and the constant.
+
+    A unit is act(b + d) = act(b) + act'(b) d + the rest; all but the rest is linear.
+    """
+    features, lead = network.features, network.lead
+    cells = len(centre) - stepper.inputs.values
+    with jax.enable_x64(True):
+        values, slopes = map(np.asarray, features.with_slopes(centre[:cells], centre[cells:]))
+    readout = np.asarray(network.readout)
+    linear = readout[: lead - 1] if lead else np.zeros((len(centre), readout.shape[1]))
+    random = readout[lead:]
+    count = len(centre) - stepper.inputs.context.parameters.shape[0]
+    constant = centre @ linear + values @ random + (readout[lead - 1] if lead else 0.0)
+    tangents = ((features.cell_weights() * slopes) @ random)[:count]
+    rows = [tangents, linear[:count]] if _twice(stepper) else [tangents + linear[:count]]
+    return {"readout": encode(np.concatenate([random, *rows])), "constant": encode(constant)}
+
+
+def _patch(stepper: Stepper, space: Sequence[int], centre: np.ndarray) -> dict[str, Any] | None:
+    """Windows near open ends, and where their answers go."""
+    edges = stepper.inputs.edges
+    if len(edges.offsets) == 1:
+        return None
+    patch = edges.patch(tuple(space))
+    rows = np.zeros_like(patch.windows[:1])
+    windows = patch.windows if stepper.dimension == 2 else np.concatenate([rows, patch.windows])
+    return {
+        "windows": encode(windows),
+        "cells": encode(patch.cells),
+        "sources": encode(patch.sources),
+        **_readout(stepper, stepper.network, centre),
+    }
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """States `(time, channel, *space)`, `every` steps apart."""
+
+    states: np.ndarray
+    every: int = 1
+
+
+def make_recorded(stepper: Stepper, states, every: int = 1) -> Recorded:
+    """As many states as a page holds, over as many steps as one looks at."""
+    if isinstance(every, bool) or not isinstance(every, int | np.integer) or every < 1:
+        raise ValueError(f"every: expected an integer of at least 1, got {every!r}")
+    states, _ = check_starts("states", states, stepper)
+    last = min(len(states) - 1, max(1, MOST_STEPS // every))
+    most = max(2, MOST_BYTES // (4 * states[0].size))
+    apart = max(1, -(-last // (most - 1)))
+    return Recorded(states[: last + 1 : apart], int(every) * apart)
+
+
+def default_space(stepper: Stepper) -> tuple[int, ...]:
+    """The grid of a page without recorded states: that of known fields, or one large enough."""
+    fields = stepper.inputs.context.fields
+    if fields.shape[0]:
+        return fields.shape[1:]
+    return POINTS[stepper.dimension - 1]
+
+
+def pack_states(recorded: Recorded | None, stepper: Stepper) -> dict[str, Any]:
+    """Recorded states, and of each channel what random states and colours go by."""
+    scaling = stepper.scaling
+    if recorded is None:
+        width = np.asarray(scaling.high - scaling.low)
+        middle_of = np.asarray(scaling.low) + width / 2
+        return {
+            "states": None, "every": 1,
+            "average": middle_of.tolist(), "deviation": (0.2 * width).tolist(),
+            "low": np.asarray(scaling.low).tolist(), "high": np.asarray(scaling.high).tolist(),
+            "smooth": 2 * max(stepper.inputs.extent) + 1,
+        }  # fmt: skip
+    states = recorded.states
+    axes = tuple(range(2, states.ndim))
+    shown = states - states.mean(axis=axes, keepdims=True) if scaling.mean == "remove" else states
+    all_axes = (0, *axes)
+    return {
+        "states": encode(states),
+        "every": recorded.every,
+        "average": states[0].mean(axis=tuple(range(1, states.ndim - 1))).tolist(),
+        "deviation": shown.std(axis=all_axes).tolist(),
+        "low": shown.min(axis=all_axes).tolist(),
+        "high": shown.max(axis=all_axes).tolist(),
+        "smooth": correlation_length(shown),
+    }
+
+
+def correlation_length(states: np.ndarray) -> int:
+    """Cells along the last axis after which values are hardly alike any more."""
+    spectrum = np.abs(np.fft.rfft(states, axis=-1)) ** 2
+    spectrum[..., 0] = 0.0
+    alike = np.fft.irfft(spectrum, states.shape[-1], axis=-1).sum(axis=tuple(range(states.ndim - 1)))
+    below = np.flatnonzero(alike < 0.5 * alike[0])
+    return int(below[0]) if len(below) else states.shape[-1] // 8
