@@ -321,7 +321,9 @@ class Surrogate:
         known = self.fit_.plan, self.fit_.card, self.fit_.members
         file.save(path, file.Stored(self.stepper_, self.get_params(), *known), force=force)
 
-    def page(self, path, states=None, *, force: bool = False, **about) -> None:
+    def page(
+        self, path, states=None, *, parameters=None, fields=None, force: bool = False, **about
+    ) -> None:
         """Write one HTML file in which the model runs, in any browser and without a network.
 
         `states` `(time, channel, *space)` are what forecasts start from there and are compared with.
@@ -331,9 +333,10 @@ class Surrogate:
         """
         from .plots.page import write_page
 
-        known = self.data_ or {}
-        about = {"dt": known.get("dt"), **about}
-        write_page(path, self.stepper_, self.plan_, states, force=force, **about)
+        if about.get("dt") is None:
+            about["dt"] = (self.data_ or {}).get("dt")
+        stepper = self._bound(parameters, fields)
+        write_page(path, stepper, self.plan_, states, force=force, **about)
 
     def _bound(self, parameters, fields) -> Stepper:
         """The stepper with other context; cells without values are those that were learned."""

@@ -52,6 +52,8 @@ pre { background: var(--card); border: 1px solid var(--line); border-radius: 10p
   padding: .9rem 1.1rem; white-space: pre-wrap; font: .88rem/1.5 ui-monospace, Menlo, monospace; }
 .note { border-left: 4px solid var(--warn); padding: .3rem 0 .3rem 1rem; }
 .note b { color: var(--warn); }
+.play { display: inline-block; margin-top: .6rem; padding: .55rem 1.2rem; border-radius: 10px;
+  background: var(--accent); color: var(--paper); font-weight: 600; text-decoration: none; }
 """
 
 
@@ -96,6 +98,11 @@ def note(words: str, label: str = "Note") -> str:
 
 def code(lines: str) -> str:
     return f"<pre>{escape(lines)}</pre>"
+
+
+def link(words: str, address: str) -> str:
+    """A link to a file beside the page, as a button."""
+    return f'<p><a class="play" href="{escape(address)}">{escape(words)}</a></p>'
 
 
 def key_figures(figures: Iterable[tuple[str, str, str]]) -> str:

@@ -10,3 +10,4 @@ assets     its markup, style and scripts:
 """
 
 from .document import make_page as make_page, write_page as write_page
+from .pack import MOST_STEPS as MOST_STEPS, why_not as why_not

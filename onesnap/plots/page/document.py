@@ -1,13 +1,14 @@
-"""The page around a model: markup, style and scripts in one file, with a policy that fetches nothing."""
+"""The page around a model: markup, style and scripts in one file, which fetches nothing."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from html import escape
-from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,13 @@ from .. import html as report
 from ..style import DIFFERENCE, colour_scale
 from .elements import pack_elements
 from .pack import (
-    check_can_run, default_space, encode, make_recorded, pack_model, pack_states, Recorded
+    Recorded,
+    check_can_run,
+    default_space,
+    encode,
+    make_recorded,
+    pack_model,
+    pack_states,
 )
 
 ENGINE = ("kernel.js", "reader.js", "engine.js", "worker.js")
@@ -128,7 +135,7 @@ def _table(name: str) -> dict[str, Any]:
 
 
 def _asset(*names: str) -> str:
-    folder = resources.files(__package__) / "assets"
+    folder = Path(__file__).parent / "assets"
     return "\n".join((folder / name).read_text("utf-8") for name in names)
 
 
@@ -139,9 +146,8 @@ def _digest(text: str) -> str:
 def _document(words: Mapping[str, str], content: Mapping[str, Any]) -> str:
     """Only the scripts and the style of this file run, by their digests."""
     style, engine, app = _asset("page.css"), _asset(*ENGINE), _asset(*APP)
-    body = _asset("page.html")
-    for name, value in words.items():
-        body = body.replace(f"{{{name}}}", value)
+    # All at once: what is put in may hold braces of its own.
+    body = re.sub(r"\{(\w+)\}", lambda place: words[place[1]], _asset("page.html"))
     # What is inside a script ends at the first "</script", whatever it is part of.
     data = json.dumps(content, ensure_ascii=True, allow_nan=False).replace("<", "\\u003c")
     policy = "; ".join([

@@ -9,15 +9,16 @@ import numpy as np
 from ...symmetry import Element, Group
 from .lift import lifted
 
+# By which axis each new one reads, and which of them are reversed.
 TURNS = {
-    ((1, 0), (0, 1)): "as it is",
-    ((-1, 0), (0, 1)): "mirror x",
-    ((1, 0), (0, -1)): "mirror y",
-    ((-1, 0), (0, -1)): "half turn",
-    ((0, 1), (1, 0)): "swap x and y",
-    ((0, -1), (1, 0)): "quarter turn left",
-    ((0, 1), (-1, 0)): "quarter turn right",
-    ((0, -1), (-1, 0)): "swap x and −y",
+    ((0, 1), (False, False)): "as it is",
+    ((0, 1), (True, False)): "mirror x",
+    ((0, 1), (False, True)): "mirror y",
+    ((0, 1), (True, True)): "half turn",
+    ((1, 0), (False, False)): "swap x and y",
+    ((1, 0), (True, False)): "quarter turn left",
+    ((1, 0), (False, True)): "quarter turn right",
+    ((1, 0), (True, True)): "swap x and −y",
 }
 
 
@@ -43,5 +44,5 @@ def name_of(element: Element) -> str:
     if element.dimension == 1:
         words = "u(−x)" if element.flips[0] else "u(x)"
         return f"−{words}" if element.sign < 0 else words
-    words = TURNS[tuple(tuple(int(value) for value in row) for row in element.matrix)]
+    words = TURNS[element.axes, element.flips]
     return words if element.sign > 0 else f"{words}, u → −u"

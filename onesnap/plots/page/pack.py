@@ -21,7 +21,7 @@ from .lift import lifted
 
 MOST_BYTES = 3_000_000  # of recorded states: base64 adds a third, and a page should stay small
 POINTS = ((256,), (96, 96))  # of a grid where none is known
-MOST_STEPS = 500  # that recorded states reach, where the file has as many
+MOST_STEPS = 2000  # that recorded states reach, where the file has as many
 
 
 def encode(array: Any) -> dict[str, Any]:
@@ -32,21 +32,23 @@ def encode(array: Any) -> dict[str, Any]:
     return {"type": kind, "shape": list(array.shape), "data": base64.b64encode(content).decode()}
 
 
+def why_not(stepper: Stepper) -> str | None:
+    """What a model has that the page cannot run, and what to do; None if there is nothing."""
+    inputs = stepper.inputs
+    if stepper.dimension > 2:
+        return "three axes of space; forecast it with `onesnap rollout`"
+    if inputs.context.potential or stepper.amplitudes is not None:
+        return "potentials; fit it with potential=False, or forecast it with `onesnap rollout`"
+    if inputs.fill is not None:
+        return "cells that never have a value; forecast it with `onesnap rollout`"
+    return None
+
+
 def check_can_run(stepper: Stepper) -> None:
     """Raise if a model has something that the page cannot run."""
-    inputs = stepper.inputs
-    for there, what, remedy in (
-        (stepper.dimension > 2, "three axes of space", "forecast it with `onesnap rollout`"),
-        (inputs.context.potential or stepper.amplitudes is not None, "potentials",
-         "fit it with potential=False, or forecast it with `onesnap rollout`"),
-        (inputs.fill is not None, "cells without a value",
-         "forecast it with `onesnap rollout`"),
-    ):  # fmt: skip
-        if there:
-            raise ValueError(
-                f"model: a page runs models on lines and planes that are full; this one has {what}: "
-                f"{remedy}"
-            )
+    reason = why_not(stepper)
+    if reason is not None:
+        raise ValueError(f"model: a page cannot run a model with {reason}")
 
 
 def pack_model(stepper: Stepper, space: Sequence[int]) -> dict[str, Any]:

@@ -173,7 +173,7 @@ function turn(index) {
 function choose(channel) {
   view.channel = channel;
   [...element("fields").children].forEach((tab, i) => tab.setAttribute("aria-selected", i === channel));
-  if (page.pair) view.paintPair(page.pair);
+  view.refresh();
   tell();
 }
 

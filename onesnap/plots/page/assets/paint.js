@@ -1,15 +1,13 @@
 "use strict";
 // From numbers to pixels: colour maps, maps, waterfalls, curves, legends.
 
-const MISSING = [217, 221, 226];
-
 const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 /** A table of 256 colours, from bytes (r, g, b), as pixels. */
 function colourTable(bytes) {
   const pixel = (r, g, b) => (255 << 24) | (b << 16) | (g << 8) | r;
   const table = Uint32Array.from({ length: 257 }, (_, i) => pixel(...bytes.subarray(3 * i, 3 * i + 3)));
-  table[256] = pixel(...MISSING);
+  table[256] = 0; // nothing is known: the card shines through
   return table;
 }
 
@@ -26,6 +24,16 @@ function paintPixels(canvas, width, height, valueAt, scale) {
   for (let y = 0, at = 0; y < height; y++)
     for (let x = 0; x < width; x++, at++) pixels[at] = colourOf(valueAt(x, y), scale);
   context.putImageData(image, 0, 0);
+}
+
+/** Paint a small canvas into another one at its size on the screen; returns its context in cells. */
+function paintEnlarged(canvas, small) {
+  const ratio = window.devicePixelRatio || 1, width = (canvas.clientWidth || 300) * ratio;
+  const height = (canvas.clientHeight || 100) * ratio;
+  [canvas.width, canvas.height] = [width, height];
+  const context = canvas.getContext("2d");
+  context.drawImage(small, 0, 0, width, height);
+  context.scale(width / small.width, height / small.height);
   return context;
 }
 
@@ -67,10 +75,7 @@ function paintCurve(canvas, curves, scale, mark) {
   }
 }
 
-const brief = (value) => {
-  const words = Number(value.toPrecision(3)).toString();
-  return words.replace("-", "−").replace("e−", "e−");
-};
+const brief = (value) => Number(value.toPrecision(4)).toString().replaceAll("-", "−");
 
 /** A legend: the colours from low to high. */
 function paintScale(canvas, { table, low, high }, name) {
@@ -90,8 +95,8 @@ function paintScale(canvas, { table, low, high }, name) {
 
 /** The RSE over time on a logarithmic axis, with the threshold and where it was passed. */
 function paintError(canvas, errors, { threshold, end, valid }) {
-  const [context, width, height] = sharp(canvas, 210), [left, bottom, top, right] = [56, 26, 10, 8];
-  const [least, most] = [-4, 3];
+  const [context, width, height] = sharp(canvas, 210), [left, bottom, top, right] = [58, 26, 10, 8];
+  const [least, most] = [-6, 3];
   const x = (time) => left + ((width - left - right) * time) / (end || 1);
   const y = (error) => {
     const power = Math.max(least, Math.min(most, Math.log10(Math.max(error, 1e-30))));
@@ -102,7 +107,8 @@ function paintError(canvas, errors, { threshold, end, valid }) {
   context.textBaseline = "middle";
   for (let power = least; power <= most; power++) {
     line(context, [[left, y(10 ** power)], [width - right, y(10 ** power)]], css("--line"), 0.6);
-    if ((power - least) % 2 === 0) context.fillText(`${10 ** power} %`, left - 6, y(10 ** power));
+    const words = power < -2 ? `10⁻${"⁰¹²³⁴⁵⁶"[-power]}` : `${10 ** power}`;
+    if ((power - least) % 2 === 0) context.fillText(`${words} %`, left - 6, y(10 ** power));
   }
   context.textBaseline = "bottom";
   context.fillText(`t = ${brief(end)}`, width - right, height);

@@ -67,7 +67,8 @@ class Session {
       this.seen = truth;
       this.seenForecast = this.state;
     }
-    if (this.model.dimension === 2) return;
+    // Moments without a recorded state would be gaps in the truth.
+    if (this.model.dimension === 2 || (this.horizon && this.step % this.data.every)) return;
     if (this.history.length && this.history[this.history.length - 1].step === this.step) this.history.pop();
     this.history.push({ step: this.step, state: this.state, truth });
     if (this.history.length > KEPT) this.history.shift();

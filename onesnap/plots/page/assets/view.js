@@ -13,13 +13,19 @@ class View {
     for (const id of ["forecast", "truth", "difference", "before", "after"])
       this.canvas[id].style.aspectRatio = this.line ? (id in { before: 1, after: 1 } ? "3" : "4 / 3") : `${rows} / ${columns}`;
     if (!this.line) this.canvas.forecast.classList.add("draws");
-    new ResizeObserver(() => (this.dirty = true)).observe(document.body);
+    new ResizeObserver(() => this.refresh()).observe(document.body);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => (this.dirty = true));
     const frame = () => {
       if (this.dirty) this.paint();
       requestAnimationFrame(frame);
     };
     frame();
+  }
+
+  /** Paint all anew: another size, field or colour scheme. */
+  refresh() {
+    this.dirty = true;
+    if (this.page.pair) this.paintPair(this.page.pair);
   }
 
   /** The values of the chosen field, without the mean where the model does not know it. */
@@ -34,7 +40,7 @@ class View {
   /** Paint a plane, its first axis to the right and its second one upwards. */
   paintPlane(canvas, field, scale) {
     const [rows, columns] = this.session.model.space;
-    return paintPixels(canvas, rows, columns, (x, y) => (field ? field[x * columns + columns - 1 - y] : NaN), scale);
+    paintPixels(canvas, rows, columns, (x, y) => (field ? field[x * columns + columns - 1 - y] : NaN), scale);
   }
 
   /** The largest difference shown, rounded up to 1, 2 or 5 times a power of ten. */
@@ -65,8 +71,9 @@ class View {
 
   paintMaps(scale) {
     const { session } = this, { forecast, truth, difference } = this.canvas;
-    const context = this.paintPlane(forecast, this.values(session.state), scale);
+    this.paintPlane(forecast, this.values(session.state), scale);
     if (this.cursor) {
+      const context = forecast.getContext("2d");
       const [row, column] = this.cursor;
       context.strokeStyle = "#000";
       context.strokeRect(row - 1.5, session.model.space[1] - 1 - column - 1.5, 4, 4);
@@ -100,23 +107,27 @@ class View {
 
   /** The training pair, with one window and the block that is predicted from it. */
   paintPair(pair) {
-    const { model, cells, size } = this.session, [rows, columns] = model.space;
+    const { model, size } = this.session, [rows, columns] = model.space;
     document.getElementById("pair").hidden = false;
     ["before", "after"].forEach((id, moment) => {
       const state = pair.subarray(moment * size, (moment + 1) * size), field = this.values(state);
-      const scale = this.page.scales[this.channel], canvas = this.canvas[id];
-      const context = this.line
-        ? paintPixels(canvas, columns, 24, (x) => field[x], scale)
-        : this.paintPlane(canvas, field, scale);
+      const scale = this.page.scales[this.channel], small = document.createElement("canvas");
+      if (this.line) paintPixels(small, columns, 24, (x) => field[x], scale);
+      else this.paintPlane(small, field, scale);
+      const context = paintEnlarged(this.canvas[id], small);
       const sides = model.extent.map((reach, axis) => (moment ? 0 : 2 * reach) + model.stride[axis]);
       const [x, y, width, height] = this.line
         ? [(columns - sides[1]) / 2, 4, sides[1], 16]
         : [(rows - sides[0]) / 2, (columns - sides[1]) / 2, sides[0], sides[1]];
-      for (const [colour, grow] of [["#fff", 1], ["#000", 0]]) {
-        context.strokeStyle = colour;
-        context.lineWidth = Math.max(1, columns / 200);
-        context.strokeRect(x - grow, y - grow, width + 2 * grow, height + 2 * grow);
+      context.beginPath();
+      context.rect(x, y, width, height);
+      context.save();
+      context.resetTransform(); // lines are measured in pixels, boxes in cells
+      for (const [colour, thick] of [["#fff", 5], ["#000", 2]]) {
+        [context.strokeStyle, context.lineWidth] = [colour, thick];
+        context.stroke();
       }
+      context.restore();
     });
   }
 
