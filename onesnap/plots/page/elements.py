@@ -10,7 +10,7 @@ from ...symmetry import Element, Group
 from .lift import lifted
 
 # By which axis each new one reads, and which of them are reversed.
-TURNS = {
+TURNS: dict[tuple, str] = {
     ((0, 1), (False, False)): "as it is",
     ((0, 1), (True, False)): "mirror x",
     ((0, 1), (False, True)): "mirror y",
