@@ -172,10 +172,12 @@ def forecast(
     every: int = 1,
     dtype: str = "float64",
     progress: Callable[[int, int], object] | None = None,
+    chunk: int | None = None,
 ) -> list[Forecast]:
     """Forecast a batch `(batch, channel, *space)`, all members in one compiled scan.
 
-    With `progress(done, total)` the scan is cut into chunks; without, it is one.
+    With `progress(done, total)` the scan is cut into chunks; without, it is one. Forecasts of all
+    lengths share what was compiled if so many kept states make a `chunk`.
     """
     first = np.asarray(states, dtype)
     with jax.enable_x64(dtype == "float64"):
@@ -188,6 +190,7 @@ def forecast(
             steps,
             every,
             progress,
+            chunk,
         )
     return [
         finish(*of, steps // every * every, every) for of in zip(kept, outside, good, strict=True)
@@ -209,13 +212,14 @@ def in_chunks(
     steps: int,
     every: int,
     progress,
+    chunk: int | None = None,
 ) -> list[np.ndarray]:
     """Advance a batch chunk by chunk: what was begun with what follows, and the good steps of each.
 
     `advance(last, kept)` gives the last state, arrays `(batch, kept, ...)`, and the good steps.
     """
     kept = steps // every
-    chunk = max(1, kept if progress is None else -(-kept // 25))
+    chunk = chunk or max(1, kept if progress is None else -(-kept // 25))
     parts, good = [begun], np.zeros(len(begun[0]), int)
     for done in range(0, kept, chunk):
         count = min(chunk, kept - done)

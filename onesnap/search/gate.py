@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .extents import rank_extents, wider
+from .extents import PATIENCE, rank_extents, wider
 from .given import first_plan
 from .held_out import Judge, Setting, Trial
 from .option import Option, weigh
@@ -43,7 +43,7 @@ class Passed(NamedTuple):
         Trials end when a kick has grown as large as the range. Errors grow as fast, from their size.
         """
         growing = self.stability.lasted * self.error / np.log(POLICY.kick)
-        return min(growing, np.exp(-self.error))
+        return min(max(growing, 0.0), np.exp(-self.error))
 
 
 def larger_noises(judge: Judge, noise: float) -> list[float]:
@@ -85,7 +85,7 @@ def _least_steady(judge: Judge, contenders: Sequence[Option]) -> Passed:
     first = min(contenders, key=lambda option: option.error)
     # What survives by flattening everything, at an error of persistence, is no forecast.
     bound = max(0.0, first.error + 1e-9)
-    widest = max(option.plan.extent for option in contenders)
+    widest, widened = max(option.plan.extent for option in contenders), 0
     turns, trials = count(), list[Passed]()  # of options alike, the first comes first
     linear, seen = _linear_errors(judge, first), set[tuple[Trial, Setting]]()
     waiting = [(option.error, next(turns), option) for option in contenders]
@@ -110,10 +110,11 @@ def _least_steady(judge: Judge, contenders: Sequence[Option]) -> Passed:
         ended = trials[-1].stability
         change = HASTE * np.log(ended.asked / max(1, ended.lasted))
         following = [_next(option, path, change) for path in _paths(judge, option)]
-        if option.plan.extent == widest and error > first.error + np.log(DEAR):
+        dear = error > first.error + np.log(DEAR)
+        if option.plan.extent == widest and dear and widened < PATIENCE:
             # Wider windows are steady with less noise.
             following += (wide := _wider(judge, option))
-            widest = wide[0].plan.extent if wide else widest
+            widest, widened = (wide[0].plan.extent if wide else widest), widened + 1
         for further in filter(None, following):
             heappush(waiting, (further.error, next(turns), further))
     most = COMPARABLY * max(trial.useful for trial in trials)

@@ -72,17 +72,14 @@ def try_stability(
     """
     numbers = complete(pairs)
     affordable = policy.trial_work / _step_work(stepper, mirrored(stepper, pairs.after[0], group))
-    # Without the net of a margin: what would fall into it is not steady.
-    scaling = replace(stepper.scaling, margin=None)
-    stepper = replace(stepper, inputs=replace(stepper.inputs, scaling=scaling))
-    width = (scaling.high - scaling.low).reshape(-1, *(1,) * len(pairs.space))
+    width = (stepper.scaling.high - stepper.scaling.low).reshape(-1, *(1,) * len(pairs.space))
 
     def lasts(number: int, steps: int) -> int:
         inputs = stepper.inputs.bind(pairs.parameters[number], pairs.fields[number])
         bound = replace(stepper, inputs=inputs)
         start = mirrored(stepper, pairs.after[number], group)
         kick = np.random.default_rng(0).normal(0.0, policy.kick, start.shape) * width
-        (trial,) = forecast(bound, (start + kick)[None], steps, every=EVERY, dtype=dtype)
+        trial = trial_forecast(bound, start + kick, steps, dtype)
         return _lasted(trial, start, known, steps, policy, stepper.amplitudes is None)
 
     # Short ones from many states first, for what blows up does so soon; then long ones from a few.
@@ -91,12 +88,21 @@ def try_stability(
     known = Known(*bends_and_variances(after), _size(after - before).max(axis=0))
     many = numbers[spread(len(numbers), int(np.clip(SHARE * affordable / SHORT, 2, MANY)))]
     few = numbers[spread(len(numbers), int(np.clip(affordable / FEWEST, 2, policy.starts)))]
-    steps = int(np.clip(affordable / len(few), FEWEST, MOST)) // EVERY * EVERY
+    steps = int(np.clip(affordable / len(few), FEWEST, MOST)) // SHORT * SHORT
     for starts, asked in ((many, SHORT), (few, steps)):
         for number in starts:
             if (lasted := lasts(number, asked)) < asked:
                 return Stability(lasted, steps, len(few))
     return Stability(steps, steps, len(few))
+
+
+def trial_forecast(stepper: Stepper, start: np.ndarray, steps: int, dtype: str) -> Forecast:
+    """A forecast without the net of a margin: what would fall into it is not steady."""
+    scaling = replace(stepper.scaling, margin=None)
+    free = replace(stepper, inputs=replace(stepper.inputs, scaling=scaling))
+    # Compilation takes longer than many a trial: short and long ones share it.
+    (trial,) = forecast(free, start[None], steps, every=EVERY, dtype=dtype, chunk=SHORT // EVERY)
+    return trial
 
 
 def _step_work(stepper: Stepper, state: np.ndarray) -> float:

@@ -14,16 +14,15 @@ import numpy as np
 from jaxtyping import Float
 
 from ..data.pairs import Pairs
-from ..model.rollout import forecast
 from ..model.stepper import Stepper
 from ..symmetry import Group
 from .folds import spread
 from .held_out import LEAST_ERROR, Judge
 from .option import Option
 from .simple import POOR
-from .stability import complete, mirrored
+from .stability import EVERY, SHORT, complete, mirrored, trial_forecast
 
-STEPS, EVERY = 200, 40  # of forecasts, as long as the shortest trial; from one look to the next
+STEPS = 200  # of forecasts, as long as the shortest trial
 
 
 def disagreement(judge: Judge, option: Option) -> float:
@@ -52,8 +51,8 @@ def _visited(stepper: Stepper, pairs: Pairs, group: Group, dtype: str) -> Iterat
         inputs = stepper.inputs.bind(pairs.parameters[number], pairs.fields[number])
         start, pair = mirrored(stepper, pairs.after[number], group), pairs[[int(number)]]
         bound = replace(stepper, inputs=inputs)
-        (trial,) = forecast(bound, start[None], STEPS, every=EVERY, dtype=dtype)
-        for state in trial.states[1:, None]:
+        trial = trial_forecast(bound, start, STEPS, dtype)
+        for state in trial.states[SHORT // EVERY :: SHORT // EVERY, None]:
             same = state.shape == pair.before.shape
             yield replace(pair, before=state, after=state, missing=pair.missing if same else None)
 

@@ -178,6 +178,7 @@ def test_of_two_that_end_as_soon_the_more_accurate_is_of_use_for_longer():
     fine, coarse = (gate.Passed(option, ended, np.log(error)) for error in (1e-8, 0.06))
     assert fine.useful > 25 > 6 > coarse.useful
     assert gate.Passed(option, Stability(1000, 1000, 4), np.log(0.1)).useful == pytest.approx(10)
+    assert gate.Passed(option, ended, np.log(2.0)).useful == 0.0
 
 
 def test_noise_that_costs_less_than_a_standard_error_is_added_beforehand(monkeypatch):

@@ -128,7 +128,7 @@ def test_trials_start_from_several_states_and_the_shortest_counts():
 @pytest.mark.filterwarnings("ignore:left out")
 def test_a_fit_that_is_not_steady_says_for_how_long_its_trials_lasted():
     states = np.random.default_rng(0).normal(size=(2, 1, 64))  # white noise: nothing to learn
-    with pytest.warns(UserWarning, match=r"of \d+ steps the shortest lasted \d+, so expect"):
+    with pytest.warns(UserWarning, match=r"of \d+ steps the shortest lasted \d+; give more pairs"):
         model = snap.Surrogate(hidden=20, extent=2, gain=1.0, shrinkage=None, symmetry=None,
             context=0, potential=False, mean="keep").fit(states[:1], 30 * states[1:])  # fmt: skip
     assert "with none did" in model.summary()
