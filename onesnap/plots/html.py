@@ -57,6 +57,19 @@ pre { background: var(--card); border: 1px solid var(--line); border-radius: 10p
 """
 
 
+def head(title: str, policy: str, style: str) -> str:
+    """How a page begins, up to what else its head holds; `policy` says what may be loaded."""
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<title>{escape(title)}</title>
+<style>{style}</style>"""
+
+
 def page(title: str, sections: Iterable[tuple[str, Sequence[str]]], *, lead: str = "") -> str:
     """A whole page; a section is its heading, "" for none, and its blocks."""
     body = "\n".join(
@@ -66,16 +79,8 @@ def page(title: str, sections: Iterable[tuple[str, Sequence[str]]], *, lead: str
         for heading, blocks in sections
     )
     opening = f'<p class="lead">{escape(lead)}</p>' if lead else ""
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta http-equiv="Content-Security-Policy"
-  content="default-src 'none'; img-src data:; style-src 'unsafe-inline'">
-<title>{escape(title)}</title>
-<style>{STYLE}</style>
+    policy = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+    return f"""{head(title, policy, STYLE)}
 </head>
 <body>
 <main>

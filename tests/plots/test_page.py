@@ -17,7 +17,7 @@ import onesnap as snap
 from onesnap.grid.windows import tile
 from onesnap.network.edges import advance
 from onesnap.network.features import ACTIVATIONS
-from onesnap.plots.page import make_page, pack
+from onesnap.plots.page import make_page, pack, recorded
 from onesnap.plots.page.elements import TURNS, pack_elements
 
 GIVEN = {
@@ -131,13 +131,12 @@ def test_recorded_states_are_as_they_were(model):
 
 
 def test_more_states_than_a_page_holds_are_thinned_out(model, monkeypatch):
-    monkeypatch.setattr(pack, "MOST_BYTES", 4 * 24 * 11)
-    recorded = pack.make_recorded(model.stepper_, smooth(1, (41, 1, 24)), every=2)
-    assert recorded.states.shape[0] == 11
-    assert recorded.every == 8
-    monkeypatch.setattr(pack, "MOST_STEPS", 20)
-    recorded = pack.make_recorded(model.stepper_, smooth(1, (41, 1, 24)), every=2)
-    assert (len(recorded.states), recorded.every) == (11, 2)
+    monkeypatch.setattr(recorded, "MOST_BYTES", 4 * 24 * 11)
+    kept = recorded.make_recorded(model.stepper_, smooth(1, (41, 1, 24)), every=2)
+    assert (len(kept.states), kept.every) == (11, 8)
+    monkeypatch.setattr(recorded, "MOST_STEPS", 20)
+    kept = recorded.make_recorded(model.stepper_, smooth(1, (41, 1, 24)), every=2)
+    assert (len(kept.states), kept.every) == (11, 2)
 
 
 def test_without_states_there_is_a_grid(model):
@@ -177,6 +176,8 @@ def test_what_the_page_cannot_run_is_refused_in_words(tmp_path):
     ("about", "words"),
     [
         ({"names": ["a", "b"]}, "names: expected one for each of 1 channels"),
+        ({"dt": -1.0}, "dt: expected"),
+        ({"states": None, "space": (0,)}, "space: expected an integer of at least 1"),
         ({"every": 0}, "every: expected an integer of at least 1"),
         ({"pair": smooth(0, (3, 1, 24))}, "pair: expected \\(before, after\\)"),
         ({"pair": smooth(0, (2, 1, 26))}, "pair: expected .* on a grid of \\(24,\\)"),

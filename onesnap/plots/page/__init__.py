@@ -1,6 +1,7 @@
 """A page on which a learned model runs: one HTML file that needs nothing but a browser.
 
-pack       the numbers of a model, and of recorded states, as the page takes them
+pack       the numbers of a model, as the page takes them
+recorded   those of recorded states
 elements   the symmetries of a model, with names
 lift       lines as planes
 document   the page around them
@@ -10,4 +11,5 @@ assets     its markup, style and scripts:
 """
 
 from .document import make_page as make_page, write_page as write_page
-from .pack import MOST_STEPS as MOST_STEPS, why_not as why_not
+from .pack import why_not as why_not
+from .recorded import MOST_STEPS as MOST_STEPS

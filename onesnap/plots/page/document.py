@@ -15,21 +15,16 @@ import numpy as np
 from matplotlib import colormaps
 
 from ...data.atomic import check_writable, write_atomically
+from ...grid.states import check_step
+from ...grid.windows import per_axis
 from ...model.plan import Plan
 from ...model.rollout import VALID_RSE
 from ...model.stepper import Stepper, check_starts
 from .. import html as report
-from ..style import DIFFERENCE, colour_scale
+from ..style import DIFFERENCE
 from .elements import pack_elements
-from .pack import (
-    Recorded,
-    check_can_run,
-    default_space,
-    encode,
-    make_recorded,
-    pack_model,
-    pack_states,
-)
+from .pack import check_can_run, encode, pack_model
+from .recorded import default_space, make_recorded, pack_states
 
 ENGINE = ("kernel.js", "reader.js", "engine.js", "worker.js")
 APP = ("field.js", "paint.js", "session.js", "view.js", "app.js")
@@ -66,16 +61,19 @@ def make_page(
         space = recorded.states.shape[2:]
     elif space is None:
         space = default_space(stepper)
-    title, scales = title or "A learned flow map", _scales(recorded, stepper)
+    else:
+        space = per_axis("space", space, stepper.dimension, 1)
+    if dt is not None:
+        check_step("dt", dt)
+    title, data = title or "A learned flow map", pack_states(recorded, stepper)
+    used = sorted({scale["colours"] for scale in data["scales"]})
     content = {
         "title": title,
         "model": pack_model(stepper, space),
-        "data": pack_states(recorded, stepper),
+        "data": data,
         "dt": 1.0 if dt is None else float(dt),
         "names": _names(names, stepper.channels),
-        "scales": scales,
-        "colours": {name: _table(name) for name in {s["colours"] for s in scales}}
-        | {"difference": _table(DIFFERENCE)},
+        "colours": {name: _table(name) for name in used} | {"difference": _table(DIFFERENCE)},
         "threshold": VALID_RSE,
         "elements": pack_elements(plan.symmetry),
         "pair": None if pair is None else encode(_pair(pair, stepper, space)),
@@ -106,26 +104,13 @@ def _pair(pair, stepper: Stepper, space: Sequence[int]) -> np.ndarray:
 
 
 def _lesson(pair: bool, equation: str) -> str:
-    known = "two states a step apart" if pair else "pairs of states a step apart"
-    words = (
-        f"The model saw {known}, and no equation. The window that it reads is drawn into the first "
-        "state, the block that it predicts into the second."
-        if pair
-        else f"The model saw {known}, and no equation."
-    )
+    words = "The model saw pairs of states a step apart, and no equation."
+    if pair:
+        words = (
+            "The model saw two states a step apart, and no equation. The window that it reads is "
+            "drawn into the first one, the block that it predicts into the second."
+        )
     return (report.code(equation) if equation else "") + report.text(words)
-
-
-def _scales(recorded: Recorded | None, stepper: Stepper) -> list[dict[str, Any]]:
-    """A colour map and its limits for each channel."""
-    if recorded is None:
-        ends = np.stack([stepper.scaling.low, stepper.scaling.high])[..., None]
-    else:
-        ends = recorded.states
-        if stepper.scaling.mean == "remove":
-            ends = ends - ends.mean(axis=tuple(range(2, ends.ndim)), keepdims=True)
-    scales = [colour_scale(np.asarray(ends[:, c])) for c in range(stepper.channels)]
-    return [{"colours": s["cmap"], "low": s["vmin"], "high": s["vmax"]} for s in scales]
 
 
 def _table(name: str) -> dict[str, Any]:
@@ -159,16 +144,8 @@ def _document(words: Mapping[str, str], content: Mapping[str, Any]) -> str:
         "base-uri 'none'",
         "form-action 'none'",
     ])  # fmt: skip
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
+    return f"""{report.head(content["title"], policy, style)}
 <link rel="icon" href="data:,">
-<title>{words["title"]}</title>
-<style>{style}</style>
 </head>
 <body>
 <main>

@@ -1,11 +1,10 @@
-"""What the page needs of a model and of recorded states, as plain values and base64."""
+"""What the page needs of a model, as plain values and base64."""
 
 from __future__ import annotations
 
 import base64
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import jax
@@ -13,15 +12,11 @@ import numpy as np
 
 from ...grid.boundary import both_sides
 from ...model.rollout import MARGIN, STRAIGHT_MARGIN
-from ...model.stepper import FADING, Stepper, check_starts
+from ...model.stepper import FADING, Stepper
 from ...network.assemble import Network
 from ...network.edges import middle
 from ...network.inputs import Inputs
 from .lift import lifted
-
-MOST_BYTES = 3_000_000  # of recorded states: base64 adds a third, and a page should stay small
-POINTS = ((256,), (96, 96))  # of a grid where none is known
-MOST_STEPS = 2000  # that recorded states reach, where the file has as many
 
 
 def encode(array: Any) -> dict[str, Any]:
@@ -53,7 +48,6 @@ def check_can_run(stepper: Stepper) -> None:
 
 def pack_model(stepper: Stepper, space: Sequence[int]) -> dict[str, Any]:
     """The numbers of a model on a grid, its parameters folded into the constants."""
-    check_can_run(stepper)
     inputs, network, scaling = stepper.inputs, stepper.network, stepper.scaling
     inputs.check_grid(space)
     features, context, dimension = network.features, inputs.context, stepper.dimension
@@ -75,7 +69,7 @@ def pack_model(stepper: Stepper, space: Sequence[int]) -> dict[str, Any]:
         "channels": inputs.channels,
         "extent": lifted(inputs.extent, 0),
         "stride": lifted(inputs.stride, 1),
-        "boundary": lifted(both_sides(inputs.boundary, dimension), ("periodic", "periodic")),
+        "boundary": lifted(_ends(stepper), ("periodic", "periodic")),
         "low": encode(scaling.low),
         "width": encode(scaling.high - scaling.low),
         "mean": scaling.mean,
@@ -86,7 +80,7 @@ def pack_model(stepper: Stepper, space: Sequence[int]) -> dict[str, Any]:
         "twice": _twice(stepper),
         "fading": FADING if network.lead and features.hidden and not network.straight else 0,
         "farthest": STRAIGHT_MARGIN if network.straight else MARGIN,
-        "surroundings": list(inputs.surroundings),
+        "surroundings": [int(width) for width in inputs.surroundings],
         "position": lifted(context.position or (0,) * dimension, 0),
         "known": known,
         "fields": None if fields is None else encode(fields),
@@ -98,6 +92,12 @@ def pack_model(stepper: Stepper, space: Sequence[int]) -> dict[str, Any]:
         **_readout(stepper, middle(network, inputs), centre),
         "patch": _patch(stepper, space, centre),
     }
+
+
+def _ends(stepper: Stepper) -> list[list[str | float]]:
+    """What lies beyond the ends of each axis, in words or as a plain number."""
+    sides = both_sides(stepper.inputs.boundary, stepper.dimension)
+    return [[end if isinstance(end, str) else float(end) for end in ends] for ends in sides]
 
 
 def _twice(stepper: Stepper) -> bool:
@@ -147,66 +147,3 @@ def _patch(stepper: Stepper, space: Sequence[int], centre: np.ndarray) -> dict[s
         "sources": encode(patch.sources),
         **_readout(stepper, stepper.network, centre),
     }
-
-
-@dataclass(frozen=True)
-class Recorded:
-    """States `(time, channel, *space)`, `every` steps apart."""
-
-    states: np.ndarray
-    every: int = 1
-
-
-def make_recorded(stepper: Stepper, states, every: int = 1) -> Recorded:
-    """As many states as a page holds, over as many steps as one looks at."""
-    if isinstance(every, bool) or not isinstance(every, int | np.integer) or every < 1:
-        raise ValueError(f"every: expected an integer of at least 1, got {every!r}")
-    states, _ = check_starts("states", states, stepper)
-    last = min(len(states) - 1, max(1, MOST_STEPS // every))
-    most = max(2, MOST_BYTES // (4 * states[0].size))
-    apart = max(1, -(-last // (most - 1)))
-    return Recorded(states[: last + 1 : apart], int(every) * apart)
-
-
-def default_space(stepper: Stepper) -> tuple[int, ...]:
-    """The grid of a page without recorded states: that of known fields, or one large enough."""
-    fields = stepper.inputs.context.fields
-    if fields.shape[0]:
-        return fields.shape[1:]
-    return POINTS[stepper.dimension - 1]
-
-
-def pack_states(recorded: Recorded | None, stepper: Stepper) -> dict[str, Any]:
-    """Recorded states, and of each channel what random states and colours go by."""
-    scaling = stepper.scaling
-    if recorded is None:
-        width = np.asarray(scaling.high - scaling.low)
-        middle_of = np.asarray(scaling.low) + width / 2
-        return {
-            "states": None, "every": 1,
-            "average": middle_of.tolist(), "deviation": (0.2 * width).tolist(),
-            "low": np.asarray(scaling.low).tolist(), "high": np.asarray(scaling.high).tolist(),
-            "smooth": 2 * max(stepper.inputs.extent) + 1,
-        }  # fmt: skip
-    states = recorded.states
-    axes = tuple(range(2, states.ndim))
-    shown = states - states.mean(axis=axes, keepdims=True) if scaling.mean == "remove" else states
-    all_axes = (0, *axes)
-    return {
-        "states": encode(states),
-        "every": recorded.every,
-        "average": states[0].mean(axis=tuple(range(1, states.ndim - 1))).tolist(),
-        "deviation": shown.std(axis=all_axes).tolist(),
-        "low": shown.min(axis=all_axes).tolist(),
-        "high": shown.max(axis=all_axes).tolist(),
-        "smooth": correlation_length(shown),
-    }
-
-
-def correlation_length(states: np.ndarray) -> int:
-    """Cells along the last axis after which values are hardly alike any more."""
-    spectrum = np.abs(np.fft.rfft(states, axis=-1)) ** 2
-    spectrum[..., 0] = 0.0
-    alike = np.fft.irfft(spectrum, states.shape[-1], axis=-1).sum(axis=tuple(range(states.ndim - 1)))
-    below = np.flatnonzero(alike < 0.5 * alike[0])
-    return int(below[0]) if len(below) else states.shape[-1] // 8

@@ -18,7 +18,7 @@ function decoded(value) {
 
 const page = decoded(JSON.parse(element("content").textContent));
 page.tables = Object.fromEntries(Object.entries(page.colours).map(([name, bytes]) => [name, colourTable(bytes)]));
-page.scales = page.scales.map(({ colours, low, high }) => ({ table: page.tables[colours], low, high }));
+page.scales = page.data.scales.map(({ colours, low, high }) => ({ table: page.tables[colours], low, high }));
 page.curveScale = (channel) => {
   const { low, high } = page.scales[channel];
   return { low: low - 0.15 * (high - low), high: high + 0.15 * (high - low) };
