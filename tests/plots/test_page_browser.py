@@ -27,6 +27,7 @@ GIVEN = {
     "extent": 2, "stride": 2, "hidden": 40, "noise": 1e-3, "symmetry": None, "context": 0,
     "potential": False, "surroundings": (), "mean": "keep", "boundary": "periodic",
 }  # fmt: skip
+STRANGE = "#start=99&field=7&edits=1_2..9_9_9_x_1_1..t50..t-1..1_1_0_a_2_1e999..-1_1_0_a_2_1"
 STATE = "() => { const s = onesnap.state(); return {...s, values: Array.from(s.values)}; }"
 
 
@@ -189,11 +190,13 @@ def test_links_bring_the_same_start(open_page, plane):
     model, states = plane
     page = open_page(model, states)
     page.evaluate("() => { onesnap.reset(1); onesnap.draw(4, 5, 0.25); }")
+    page.locator("#elements button").nth(5).click()
+    page.evaluate("() => onesnap.draw(9, 2, -0.5)")
     page.keyboard.press("h")
-    page.wait_for_function("() => location.hash.includes('strokes')")
+    page.wait_for_function("() => location.hash.includes('edits')")
     again = open_page(model, states, page.evaluate("() => location.hash"))
     np.testing.assert_array_equal(field(again), field(page))
-    strange = open_page(model, states, "#start=99&field=7&turns=50&strokes=1_2..9_9_9_x_1_1")
+    strange = open_page(model, states, STRANGE)
     np.testing.assert_array_equal(field(strange), states[1].astype(np.float32))
 
 

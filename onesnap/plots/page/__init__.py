@@ -7,7 +7,8 @@ lift       lines as planes
 document   the page around them
 assets     its markup, style and scripts:
            kernel (matrix products), reader and engine (a step), worker (runs it),
-           field (starts, brushes, turns), session (a run), paint, view (what is seen), app (the rest)
+           field (starts, brushes, turns), session (a run), paint, view (what is seen), links,
+           app (the rest)
 """
 
 from .document import make_page as make_page, write_page as write_page

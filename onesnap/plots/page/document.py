@@ -27,7 +27,7 @@ from .pack import check_can_run, encode, pack_model
 from .recorded import default_space, make_recorded, pack_states
 
 ENGINE = ("kernel.js", "reader.js", "engine.js", "worker.js")
-APP = ("field.js", "paint.js", "session.js", "view.js", "app.js")
+APP = ("field.js", "paint.js", "session.js", "view.js", "links.js", "app.js")
 
 
 def write_page(path, stepper: Stepper, plan: Plan, states=None, *, force=False, **about) -> None:

@@ -1,5 +1,5 @@
 "use strict";
-// Buttons, keys, the pointer, links, and `window.onesnap`.
+// Buttons, keys, the pointer, and `window.onesnap`.
 
 const element = (id) => document.getElementById(id);
 const RATES = [1, 2, 5, 10, 30, 60, 120, Infinity]; // steps a second
@@ -62,8 +62,13 @@ async function frame(now) {
   const steps = Math.floor(run.due);
   if (steps < 1) return;
   run.due -= steps;
-  if (!(await session.advance(steps))) run.on = false;
-  tell();
+  const fine = await session.advance(steps).catch(complain);
+  if (!fine) run.on = false;
+  if (fine !== undefined) tell();
+}
+
+function complain(error) {
+  element("state-of-run").textContent = `cannot run here: ${error.message}`;
 }
 
 function restart(change) {
@@ -122,42 +127,6 @@ async function save() {
   link.download = "onesnap.png";
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
-}
-
-/** Where the run started, what was drawn and turned before its first step: the same again. */
-function share() {
-  const { origin, strokes, turns } = session, words = new URLSearchParams();
-  if (origin.start === undefined) words.set("random", origin.seed);
-  else words.set("start", origin.start);
-  if (view.channel) words.set("field", view.channel);
-  if (turns.length) words.set("turns", turns.join("."));
-  if (strokes.length)
-    words.set("strokes", strokes.map((s) => [s.row, s.column, s.channel, s.brush[0], s.size, Number(s.value.toPrecision(4))].join("_")).join(".."));
-  history.replaceState(null, "", `#${words}`);
-  const copied = navigator.clipboard ? navigator.clipboard.writeText(location.href) : Promise.reject(new Error("none"));
-  copied.then(() => "Link copied", () => "Link is in the address bar").then((said) => {
-    element("share").textContent = said;
-    setTimeout(() => (element("share").textContent = "Copy link"), 1600);
-  });
-}
-
-/** What a link says; whatever is not understood is left out. */
-function follow() {
-  const words = new URLSearchParams(location.hash.slice(1)), whole = (text) => Math.max(0, Math.floor(Number(text)) || 0);
-  if (words.has("random")) session.randomise(whole(words.get("random")));
-  else if (words.has("start") && session.recorded) session.reset(whole(words.get("start")));
-  if (whole(words.get("field")) < page.names.length) choose(whole(words.get("field")));
-  const inside = ([row, column, channel, , size, value]) =>
-    row < session.model.space[0] && column < session.model.space[1] && channel < page.names.length &&
-    size >= 1 && size <= 24 && Number.isFinite(value);
-  const kinds = { a: "add", s: "smooth", n: "noise" };
-  for (const text of (words.get("strokes") || "").split("..").filter(Boolean).slice(0, 2000)) {
-    const [row, column, channel, kind, size, value] = text.split("_");
-    const numbers = [whole(row), whole(column), whole(channel), kind, Number(size), Number(value)];
-    if (inside(numbers) && kinds[kind])
-      session.draw({ row: numbers[0], column: numbers[1], channel: numbers[2], brush: kinds[kind], size: numbers[4], value: numbers[5] });
-  }
-  for (const text of (words.get("turns") || "").split(".").filter(Boolean).slice(0, 100)) turn(whole(text));
 }
 
 function fits(symmetry) {
@@ -279,6 +248,6 @@ const api = {
   },
 };
 window.onesnap = Object.freeze(api);
-api.ready.catch((error) => (element("state-of-run").textContent = `cannot run here: ${error.message}`));
+api.ready.catch(complain);
 setUp();
 requestAnimationFrame(frame);

@@ -10,7 +10,6 @@ class Session {
     this.size = model.channels * this.cells;
     this.recorded = data.states ? data.states.length / this.size : 0;
     this.busy = false;
-    this.waiting = []; // edits that came while the worker was busy
     const code = document.getElementById("engine").textContent;
     const address = URL.createObjectURL(new Blob([code], { type: "text/javascript" }));
     this.worker = new Worker(address);
@@ -36,8 +35,8 @@ class Session {
     Object.assign(this, { origin, state, step: 0, diverged: false, touched: false });
     this.number = (this.number || 0) + 1; // answers to earlier questions no longer count
     this.pose = Float64Array.from({ length: this.size }, (_, i) => i + 1);
-    this.strokes = [];
-    this.turns = [];
+    this.edits = []; // strokes and turns before the first step, in their order
+    this.waiting = []; // those that came while the worker was busy
     this.errors = [];
     this.history = [];
     this.keep();
@@ -75,15 +74,15 @@ class Session {
   }
 
   /** Change the state now, or as soon as the worker has answered. */
-  edit(change) {
-    if (this.busy) return void this.waiting.push(change);
+  edit(what, change) {
+    if (this.busy) return void this.waiting.push([what, change]);
+    if (this.step === 0) this.edits.push(what);
     this.state = change(this.state);
     this.keep();
   }
 
   draw(stroke) {
-    if (this.step === 0 && !this.busy) this.strokes.push(stroke);
-    this.edit((state) => {
+    this.edit({ stroke }, (state) => {
       const copy = state.slice();
       brush(this.model, copy, stroke);
       this.touched = true;
@@ -93,8 +92,7 @@ class Session {
 
   /** Turn the state, and the truth with it. */
   turn(element, index) {
-    if (this.step === 0 && !this.busy) this.turns.push(index);
-    this.edit((state) => {
+    this.edit({ turn: index }, (state) => {
       this.pose = turned(element, this.pose, this.model.space, this.model.channels);
       return turned(element, state, this.model.space, this.model.channels);
     });
@@ -104,13 +102,7 @@ class Session {
   async advance(steps) {
     if (this.busy || this.diverged || steps < 1) return !this.diverged;
     this.busy = true;
-    const { number, state } = this;
-    const answer = await new Promise((resolve, reject) => {
-      this.worker.onmessage = ({ data }) => resolve(data);
-      this.worker.onerror = (event) => reject(new Error(event.message));
-      this.worker.postMessage({ state, steps, number, margin: this.model.farthest });
-    });
-    this.busy = false;
+    const answer = await this.ask(steps).finally(() => (this.busy = false));
     if (answer.number === this.number) {
       for (const next of answer.states) {
         this.state = next;
@@ -119,8 +111,18 @@ class Session {
       }
       this.diverged = answer.diverged;
     }
-    this.waiting.splice(0).forEach((change) => this.edit(change));
+    this.waiting.splice(0).forEach((each) => this.edit(...each));
     return !this.diverged;
+  }
+
+  async ask(steps) {
+    await this.ready;
+    const { number, state } = this;
+    return new Promise((resolve, reject) => {
+      this.worker.onmessage = ({ data }) => resolve(data);
+      this.worker.onerror = (event) => reject(new Error(event.message));
+      this.worker.postMessage({ state, steps, number, margin: this.model.farthest });
+    });
   }
 
   /** The step at which the error first passed a threshold; null if it has not. */
