@@ -321,6 +321,23 @@ class Surrogate:
         known = self.fit_.plan, self.fit_.card, self.fit_.members
         file.save(path, file.Stored(self.stepper_, self.get_params(), *known), force=force)
 
+    def page(
+        self, path, states=None, *, parameters=None, fields=None, force: bool = False, **about
+    ) -> None:
+        """Write one HTML file in which the model runs, in any browser and without a network.
+
+        `states` `(time, channel, *space)` are what forecasts start from there and are compared with.
+        More `about` them: they are `every` steps apart, a step takes a time `dt`; without them, the
+        shape `space` of the grid. What to show: `names` of the channels, a `title`, an `equation`,
+        and the `pair` `(before, after)` that was learned from.
+        """
+        from .plots.page import write_page
+
+        if about.get("dt") is None:
+            about["dt"] = (self.data_ or {}).get("dt")
+        stepper = self._bound(parameters, fields)
+        write_page(path, stepper, self.plan_, states, force=force, **about)
+
     def _bound(self, parameters, fields) -> Stepper:
         """The stepper with other context; cells without values are those that were learned."""
         inputs = self.stepper_.inputs

@@ -23,7 +23,7 @@ from rich.table import Table
 from typer.core import TyperGroup
 
 from .. import __version__
-from . import data
+from . import data, page
 from .bars import bars
 from .plain import use_plain_letters
 from .words import say, warn
@@ -223,4 +223,5 @@ def _add_absent(app: typer.Typer, name: str, purpose: str) -> None:
 
 
 data.register(app)
+page.register(app)
 add_commands(app, importlib.metadata.entry_points(group="onesnap.commands"))

@@ -21,6 +21,7 @@ from ..evaluate.baseline import linear_window
 from ..model.rollout import Forecast, advance, forecast
 from ..plots import forecast as plots, html as report
 from ..plots.animation import animate
+from ..plots.page import make_page as make_playable, why_not
 from ..plots.style import png
 from ..surrogate import Surrogate
 from .bars import Progress
@@ -75,7 +76,7 @@ def run(
     with watch.timed("pictures"):
         pictures = _draw(experiment, metrics, tell)
     metrics["seconds"] = watch.seconds
-    _write(experiment, metrics, pictures, out, force)
+    _write(experiment, metrics, pictures, _playable(experiment, pair), out, force)
     tell("pictures", 3, 3)
     return metrics
 
@@ -201,6 +202,7 @@ def _write(
     experiment: Experiment,
     metrics: Mapping[str, Any],
     pictures: Mapping[str, bytes],
+    page: str | None,
     out: Path,
     force: bool,
 ) -> None:
@@ -209,12 +211,28 @@ def _write(
         **{key: content for key, content in pictures.items() if key in FILES},
         "metrics": report.to_json(metrics),
         "settings": report.to_json(settings(experiment)),
-        "report": make_page(experiment, metrics, pictures).encode(),
+        "report": make_page(experiment, metrics, pictures, page is not None).encode(),
     }
+    if page is not None:
+        contents["page"] = page.encode()
     for key, content in contents.items():
         write_atomically(out / FILES[key], content, force=force)
-    if force and "animation" not in pictures:
-        (out / FILES["animation"]).unlink(missing_ok=True)  # of an earlier run, of another system
+    for key, there in (("animation", "animation" in pictures), ("page", page is not None)):
+        if force and not there:
+            (out / FILES[key]).unlink(missing_ok=True)  # of an earlier run, of another system
+
+
+def _playable(experiment: Experiment, pair: np.ndarray) -> str | None:
+    """The page in which the model runs; None for models that cannot run there."""
+    system, model = experiment.system, experiment.model
+    if why_not(model.stepper_) is not None:
+        return None
+    names = system.field_names if len(system.field_names) == system.channels else None
+    return make_playable(
+        model.stepper_, model.plan_, experiment.truth,
+        every=experiment.every, pair=pair, dt=system.dt, names=names,
+        title=system.title, equation=system.equation,
+    )  # fmt: skip
 
 
 def _moments(experiment: Experiment, valid: float) -> list[int] | None:

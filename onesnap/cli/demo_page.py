@@ -11,6 +11,7 @@ from .experiment import Experiment, digits, settings, summary
 FILES = {
     "model": "model.safetensors",
     "report": "report.html",
+    "page": "page.html",
     "picture": "forecast.png",
     "animation": "forecast.gif",
     "metrics": "metrics.json",
@@ -20,9 +21,15 @@ LABELS = {"model": "this model", "linear": "linear window model", "persistence":
 
 
 def make_page(
-    experiment: Experiment, metrics: Mapping[str, Any], pictures: Mapping[str, bytes]
+    experiment: Experiment,
+    metrics: Mapping[str, Any],
+    pictures: Mapping[str, bytes],
+    playable: bool = False,
 ) -> str:
-    """The whole page; `metrics` are the numbers and the `seconds` of the stages."""
+    """The whole page; `metrics` are the numbers and the `seconds` of the stages.
+
+    `playable` says that a page stands beside it in which the model runs.
+    """
     system, plan = experiment.system, experiment.model.plan_
     cells = " × ".join([str(system.points)] * system.dimension)
     of_what = f"{cells} cells of {' and '.join(system.field_names)}"
@@ -46,10 +53,11 @@ def make_page(
         "own output."
     )
     warned = [report.note(words, "Warning") for words in metrics["warnings"]]
+    play = [report.link("▶ Play with it in the browser", FILES["page"])] if playable else []
     return report.page(
         f"{system.title}: learned from one pair of snapshots",
         [
-            ("", [report.key_figures(findings), *warned]),
+            ("", [report.key_figures(findings), *warned, *play]),
             ("What was learned from what", [report.code(system.equation), report.text(learned)]),
             ("Truth, forecast, difference", shown),
             (

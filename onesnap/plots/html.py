@@ -52,7 +52,22 @@ pre { background: var(--card); border: 1px solid var(--line); border-radius: 10p
   padding: .9rem 1.1rem; white-space: pre-wrap; font: .88rem/1.5 ui-monospace, Menlo, monospace; }
 .note { border-left: 4px solid var(--warn); padding: .3rem 0 .3rem 1rem; }
 .note b { color: var(--warn); }
+.play { display: inline-block; margin-top: .6rem; padding: .55rem 1.2rem; border-radius: 10px;
+  background: var(--accent); color: var(--paper); font-weight: 600; text-decoration: none; }
 """
+
+
+def head(title: str, policy: str, style: str) -> str:
+    """How a page begins, up to what else its head holds; `policy` says what may be loaded."""
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<title>{escape(title)}</title>
+<style>{style}</style>"""
 
 
 def page(title: str, sections: Iterable[tuple[str, Sequence[str]]], *, lead: str = "") -> str:
@@ -64,16 +79,8 @@ def page(title: str, sections: Iterable[tuple[str, Sequence[str]]], *, lead: str
         for heading, blocks in sections
     )
     opening = f'<p class="lead">{escape(lead)}</p>' if lead else ""
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta http-equiv="Content-Security-Policy"
-  content="default-src 'none'; img-src data:; style-src 'unsafe-inline'">
-<title>{escape(title)}</title>
-<style>{STYLE}</style>
+    policy = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+    return f"""{head(title, policy, STYLE)}
 </head>
 <body>
 <main>
@@ -96,6 +103,11 @@ def note(words: str, label: str = "Note") -> str:
 
 def code(lines: str) -> str:
     return f"<pre>{escape(lines)}</pre>"
+
+
+def link(words: str, address: str) -> str:
+    """A link to a file beside the page, as a button."""
+    return f'<p><a class="play" href="{escape(address)}">{escape(words)}</a></p>'
 
 
 def key_figures(figures: Iterable[tuple[str, str, str]]) -> str:

@@ -48,6 +48,8 @@ def test_the_files_of_a_line(line):
     assert {path.name for path in out.iterdir()} == expected
     html = check_page(out)
     assert SMALL.title in html
+    assert 'href="page.html"' in html
+    assert SMALL.equation in (out / "page.html").read_text("utf-8")
     assert "held-out error" in html  # a reason
     stored = json.loads((out / "metrics.json").read_text(), parse_constant=pytest.fail)
     assert stored["valid_time"] == metrics["valid_time"]

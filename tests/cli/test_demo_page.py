@@ -8,6 +8,7 @@ import pytest
 from PIL import Image
 
 import onesnap
+from onesnap.cli.demo import _playable
 from onesnap.cli.demo_page import make_page
 from onesnap.cli.experiment import Experiment, measure
 from onesnap.model.rollout import Forecast
@@ -52,6 +53,22 @@ def test_the_page_says_what_was_done_and_how_to_do_it_again(experiment):
     assert all(
         f'<th scope="row">{name}</th>' in html for name, _, _ in experiment.model.plan_.explain()
     )
+
+
+def test_a_page_to_play_with_is_linked_where_there_is_one(experiment):
+    assert "href=" not in page(experiment)
+    metrics = measure(experiment) | {"seconds": {"fit": 1.0}}
+    html = make_page(experiment, metrics, {"picture": picture(), "curve": picture()}, playable=True)
+    assert '<a class="play" href="page.html">' in html
+
+
+def test_a_model_that_no_page_can_run_gets_none(experiment):
+    pair = np.concatenate([experiment.truth[:1], experiment.truth[:1]])
+    assert "<h1>" in _playable(experiment, pair)
+    bent = dataclasses.replace(experiment.model.stepper_, amplitudes=np.ones((1, 4)))
+    model = onesnap.Surrogate()
+    model.fit_ = dataclasses.replace(experiment.model.fit_, stepper=bent)
+    assert _playable(dataclasses.replace(experiment, model=model), pair) is None
 
 
 def test_forecasts_are_compared(experiment):

@@ -75,6 +75,7 @@ def test_something_else_is_no_picture():
         lambda evil: report.text(evil),
         lambda evil: report.note(evil, evil),
         lambda evil: report.code(evil),
+        lambda evil: report.link(evil, evil),
         lambda evil: report.key_figures([(evil, evil, evil)]),
         lambda evil: report.table([(evil, evil)], header=(evil, evil)),
         lambda evil: report.figure(picture("PNG"), evil),

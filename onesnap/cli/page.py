@@ -1,0 +1,52 @@
+"""The command `page`: a model in one HTML file, to play with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .data import Dims, FieldName, Force, Step, Which
+from .words import say
+
+Recorded = Annotated[
+    Path | None,
+    typer.Argument(metavar="DATA", help="States to start from and to compare forecasts with."),
+]
+
+
+def page(
+    model: Annotated[Path, typer.Argument(help="A model file.")],
+    file: Recorded = None,
+    out: Annotated[Path, typer.Option(help="Page to write, ending in .html.")] = Path("page.html"),
+    title: Annotated[str, typer.Option(help="Heading of the page.")] = "",
+    trajectory: Which = 0,
+    field: FieldName = None,
+    dims: Dims = None,
+    dt: Step = None,
+    force: Force = False,
+) -> None:
+    """Write one HTML file in which the model runs in the browser, offline: draw, run, compare."""
+    from ..data import open as open_data
+    from ..data.atomic import check_writable
+    from ..data.card import context_of
+    from ..plots.page import MOST_STEPS
+    from ..surrogate import load
+
+    check_writable(out, ".html", force=force)
+    learned, about = load(model), {"title": title or model.stem, "force": force}
+    if file is None:
+        learned.page(out, dt=dt, **about)
+    else:
+        dataset = open_data(file, field=field, dims=dims, dt=dt)
+        states = dataset.states(trajectory, 0, MOST_STEPS + 1)
+        context = context_of(learned.data_, dataset, trajectory) if learned.data_ else {}
+        learned.page(out, states, dt=dataset.dt, names=dataset.names, **context, **about)
+    say(f"{out}: {out.stat().st_size / 1e6:.2g} MB; open it in a browser")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    example = "page model.safetensors turbulence.hdf5 --out page.html"
+    app.command(epilog=f"Example: [bold]onesnap {example}[/bold]")(page)

@@ -1,0 +1,16 @@
+"""A page on which a learned model runs: one HTML file that needs nothing but a browser.
+
+pack       the numbers of a model, as the page takes them
+recorded   those of recorded states
+elements   the symmetries of a model, with names
+lift       lines as planes
+document   the page around them
+assets     its markup, style and scripts:
+           kernel (matrix products), reader and engine (a step), worker (runs it),
+           field (starts, brushes, turns), session (a run), paint, view (what is seen), links,
+           app (the rest)
+"""
+
+from .document import make_page as make_page, write_page as write_page
+from .pack import why_not as why_not
+from .recorded import MOST_STEPS as MOST_STEPS

@@ -1,0 +1,217 @@
+"use strict";
+// The learned map u -> u_next: the same steps as those of `Stepper` in Python, in float32.
+//
+// Each random unit is split into its tangent at the middle of the training range, which the linear part
+// holds, and the rest: large numbers that cancel each other would cost digits.
+//
+// Every grid is a plane here; a line is a plane of one row. A state is a Float32Array of
+// (channel, row, column).
+
+const BLOCK_BYTES = 262144; // of hidden units at a time: they stay in the cache
+const sigmoid = (x) => 1 / (1 + Math.exp(-x));
+// Functions and their slopes. Beyond a tangent digits cancel, but those of float64.
+const ACTIVATIONS = {
+  softplus: [(x) => Math.max(x, 0) + Math.log1p(Math.exp(-Math.abs(x))), sigmoid],
+  sin: [Math.sin, Math.cos],
+  tanh: [Math.tanh, (x) => 1 - Math.tanh(x) ** 2],
+  linear: [(x) => x, () => 1],
+};
+const four = (count) => 4 * Math.ceil(count / 4);
+
+class Engine {
+  constructor(model, plain = false) {
+    this.model = model;
+    const { space, stride } = model;
+    this.cells = space[0] * space[1];
+    this.tiles = space.map((points, axis) => Math.ceil(points / stride[axis]));
+    this.reader = new Reader(model, space.map((points, axis) => this.tiles[axis] * stride[axis] - points));
+    this.layOut(plain);
+  }
+
+  /** One memory for the matrices and what they are applied to. */
+  layOut(plain) {
+    const { weights, basis, centres, readout, constant, hidden, rank, inputs, patch } = this.model;
+    const beside = inputs - this.model.windowCells, outputs = constant.length;
+    this.beside = beside;
+    this.hidden = four(hidden);
+    // Of a panel: hidden units, what they see, and what a linear part sees that is never limited.
+    this.rows = this.hidden + inputs * (this.model.twice ? 2 : 1);
+    this.panels = Math.max(1, Math.min(8, Math.floor(BLOCK_BYTES / (this.rows * 4 * LANES))));
+    const seen = rank ? four(rank) + beside : inputs;
+    const sizes = {
+      weights: this.hidden * seen, centres: this.hidden, basis: four(rank) * this.model.windowCells,
+      nothing: Math.max(this.hidden, four(rank)), readout: four(outputs) * this.rows, constant: four(outputs),
+      patchReadout: patch ? four(patch.constant.length) * this.rows : 0,
+      patchConstant: patch ? four(patch.constant.length) : 0,
+      panel: this.panels * this.rows * LANES, reduced: this.panels * seen * LANES,
+      answer: this.panels * four(Math.max(outputs, patch ? patch.constant.length : 0)) * LANES,
+    };
+    let bytes = 0;
+    this.at = {};
+    for (const [name, size] of Object.entries(sizes)) {
+      this.at[name] = bytes;
+      bytes += Math.ceil(size / 4) * 16;
+    }
+    this.kernel = makeKernel(bytes, plain);
+    this.memory = new Float32Array(this.kernel.buffer);
+    this.seen = seen;
+    // Units, directions and outputs are filled up to fours by zeros.
+    const skip = (row) => (rank && row >= rank ? row + four(rank) - rank : row);
+    this.store("weights", weights, hidden, seen, skip);
+    this.store("basis", basis, rank, this.model.windowCells);
+    const behind = (row) => (row >= hidden ? row + this.hidden - hidden : row);
+    this.store("readout", readout, outputs, this.rows, behind);
+    this.memory.set(centres, this.at.centres / 4);
+    this.memory.set(constant, this.at.constant / 4);
+    if (patch) {
+      this.store("patchReadout", patch.readout, patch.constant.length, this.rows, behind);
+      this.memory.set(patch.constant, this.at.patchConstant / 4);
+    }
+  }
+
+  /** Store a matrix (column, row) in groups of four rows. */
+  store(name, matrix, rows, columns, place = (column) => column) {
+    const first = this.at[name] / 4;
+    for (let i = 0; i < (rows ? matrix.length / rows : 0); i++)
+      for (let row = 0; row < rows; row++)
+        this.memory[first + ((row >> 2) * columns + place(i)) * 4 + (row & 3)] = matrix[i * rows + row];
+  }
+
+  /** Write windows that start at some cells into panels, a row for each input. */
+  gather(parts, rows, columns, which, at, step) {
+    const count = rows.length, memory = this.memory;
+    let row = 0;
+    const fill = (value) => {
+      for (let w = 0; w < count; w++)
+        memory[at / 4 + (w >> 3) * (step / 4) + row * LANES + (w & 7)] = value(w);
+      row++;
+    };
+    for (const part of parts) {
+      const data = part[which], [height, width] = part.shape;
+      for (let c = 0; c < part.count; c++)
+        for (let i = 0; i < part.sides[0]; i++)
+          for (let j = 0; j < part.sides[1]; j++) {
+            const from = (c * height + i * part.apart[0]) * width + j * part.apart[1];
+            fill((w) => data[from + rows[w] * width + columns[w]] - 0.5);
+          }
+    }
+    for (const cosine of this.reader.place[0]) fill((w) => cosine[rows[w]]);
+    for (const cosine of this.reader.place[1]) fill((w) => cosine[columns[w]]);
+  }
+
+  /** The network on windows that start at (rows, columns): its answers are left in memory. */
+  evaluate(parts, rows, columns, readout, constant, outputs) {
+    const { hidden, rank, twice, activation, inputs, windowCells } = this.model, { at, kernel } = this;
+    const panels = Math.ceil(rows.length / LANES), step = this.rows * 4 * LANES;
+    const behind = at.panel + this.hidden * 4 * LANES;
+    this.gather(parts, rows, columns, hidden ? "limited" : "raw", behind, step);
+    if (twice) this.gather(parts, rows, columns, "raw", behind + inputs * 4 * LANES, step);
+    if (hidden) {
+      let [seen, apart] = [behind, step];
+      if (rank) {
+        const by = this.seen * 4 * LANES, head = four(rank) * LANES, cells = windowCells * LANES;
+        kernel.product(at.basis, seen, at.reduced, at.nothing, four(rank) / 4, windowCells, panels, apart, by);
+        for (let panel = 0; panel < panels; panel++) {
+          const from = (seen + panel * apart) / 4 + cells;
+          this.memory.copyWithin((at.reduced + panel * by) / 4 + head, from, from + this.beside * LANES);
+        }
+        [seen, apart] = [at.reduced, by];
+      }
+      kernel.product(at.weights, seen, at.panel, at.nothing, this.hidden / 4, this.seen, panels, apart, step);
+      for (let panel = 0; panel < panels; panel++)
+        this.bend(activation, at.panel + panel * step);
+    }
+    const groups = four(outputs) / 4;
+    kernel.product(readout, at.panel, at.answer, constant, groups, this.rows, panels, step, groups * 16 * LANES);
+  }
+
+  /** Of what units are given, d, to what they have beyond their tangent. */
+  bend(name, panel) {
+    if (name === "squareplus") return this.kernel.squareplus(panel, this.at.centres, this.hidden);
+    const [act, slope] = ACTIVATIONS[name], memory = this.memory;
+    for (let unit = 0; unit < this.hidden; unit++) {
+      const centre = memory[this.at.centres / 4 + unit], value = act(centre), steep = slope(centre);
+      for (let i = panel / 4 + unit * LANES, end = i + LANES; i < end; i++)
+        memory[i] = act(centre + memory[i]) - value - steep * memory[i];
+    }
+  }
+
+  /** What the network makes of a centred field. */
+  advance(field, mean) {
+    const { space, stride, constant, patch } = this.model, outputs = constant.length;
+    const parts = this.reader.read(field, mean), block = stride[0] * stride[1];
+    const following = new Float32Array(field.length), total = this.tiles[0] * this.tiles[1];
+    this.over(total, (w) => Math.floor(w / this.tiles[1]) * stride[0], (w) => (w % this.tiles[1]) * stride[1],
+      (rows, columns) => this.evaluate(parts, rows, columns, this.at.readout, this.at.constant, outputs),
+      (row, column, answer) => {
+        for (let o = 0; o < outputs; o++) {
+          const within = o % block, i = row + Math.floor(within / stride[1]), j = column + (within % stride[1]);
+          if (i < space[0] && j < space[1])
+            following[(Math.floor(o / block) * space[0] + i) * space[1] + j] = this.memory[answer(o, outputs)];
+        }
+      });
+    if (patch) this.mend(parts, following);
+    return following;
+  }
+
+  /** Blocks of windows through the network, and what is done with the answers of each window. */
+  over(total, rowOf, columnOf, evaluate, use) {
+    const most = this.panels * LANES;
+    for (let first = 0; first < total; first += most) {
+      const count = Math.min(most, total - first), rows = [], columns = [];
+      for (let w = first; w < first + count; w++) rows.push(rowOf(w)), columns.push(columnOf(w));
+      evaluate(rows, columns);
+      for (let w = 0; w < count; w++)
+        use(rows[w], columns[w], (o, outputs) =>
+          this.at.answer / 4 + (w >> 3) * four(outputs) * LANES + o * LANES + (w & 7), first + w);
+    }
+  }
+
+  /** Cells near open ends, predicted by windows that keep inside, all blocks of each. */
+  mend(parts, following) {
+    const { windows, cells, sources, constant } = this.model.patch, { channels } = this.model;
+    const total = windows.length / 2, outputs = constant.length, size = outputs / channels;
+    const answers = new Float32Array(outputs * total);
+    this.over(total, (w) => windows[w], (w) => windows[total + w],
+      (rows, columns) => this.evaluate(parts, rows, columns, this.at.patchReadout, this.at.patchConstant, outputs),
+      (row, column, answer, w) => {
+        for (let o = 0; o < outputs; o++) answers[o * total + w] = this.memory[answer(o, outputs)];
+      });
+    for (let c = 0; c < channels; c++)
+      cells.forEach((cell, i) => (following[c * this.cells + cell] = answers[c * size * total + sources[i]]));
+  }
+
+  means(state) {
+    const means = new Float64Array(this.model.channels);
+    state.forEach((value, i) => (means[(i / this.cells) | 0] += value));
+    return means.map((total) => total / this.cells);
+  }
+
+  /** The state a step later. */
+  step(state) {
+    const { mean: treatment, low, width, margin, fading } = this.model, cells = this.cells;
+    const mean = this.means(state), removed = treatment === "remove";
+    const field = removed ? state.map((value, i) => value - mean[(i / cells) | 0]) : state;
+    const next = this.advance(field, mean);
+    if (fading && margin !== null)
+      for (let i = 0; i < next.length; i++) {
+        const c = (i / cells) | 0, scaled = (field[i] - low[c]) / width[c];
+        next[i] += fading * (scaled - Math.min(Math.max(scaled, -margin), 1 + margin)) * width[c];
+      }
+    if (treatment === "keep") return next;
+    const after = removed ? mean : this.means(next).map((value, c) => mean[c] - value);
+    return next.map((value, i) => value + after[(i / cells) | 0]);
+  }
+
+  /** By how many training ranges a state lies outside them. */
+  excess(state) {
+    const { low, width, mean } = this.model, shift = mean === "remove" ? this.means(state) : null;
+    let most = -Infinity;
+    for (let i = 0; i < state.length; i++) {
+      const c = (i / this.cells) | 0, scaled = (state[i] - (shift ? shift[c] : 0) - low[c]) / width[c];
+      const outside = Math.max(scaled - 1, -scaled);
+      most = Number.isFinite(outside) ? Math.max(most, outside) : Infinity;
+    }
+    return most;
+  }
+}

@@ -1,0 +1,153 @@
+"use strict";
+// What is shown of a run.
+
+class View {
+  constructor(page, session) {
+    Object.assign(this, { page, session, channel: 0, cursor: null, dirty: true });
+    this.line = session.model.dimension === 1;
+    this.canvas = Object.fromEntries(
+      ["curve", "forecast", "truth", "difference", "error", "scale", "scale-difference", "before", "after"]
+        .map((id) => [id, document.getElementById(id)]));
+    document.querySelector("main").classList.toggle("plane", !this.line);
+    const [rows, columns] = session.model.space;
+    for (const id of ["forecast", "truth", "difference", "before", "after"])
+      this.canvas[id].style.aspectRatio = this.line ? (id in { before: 1, after: 1 } ? "3" : "4 / 3") : `${rows} / ${columns}`;
+    if (!this.line) this.canvas.forecast.classList.add("draws");
+    new ResizeObserver(() => this.refresh()).observe(document.body);
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => (this.dirty = true));
+    const frame = () => {
+      if (this.dirty) this.paint();
+      requestAnimationFrame(frame);
+    };
+    frame();
+  }
+
+  /** Paint all anew: another size, field or colour scheme. */
+  refresh() {
+    this.dirty = true;
+    if (this.page.pair) this.paintPair(this.page.pair);
+  }
+
+  /** The values of the chosen field, without the mean where the model does not know it. */
+  values(state) {
+    const { cells, model } = this.session;
+    const field = state.subarray(this.channel * cells, (this.channel + 1) * cells);
+    if (model.mean !== "remove") return field;
+    const mean = field.reduce((sum, value) => sum + value, 0) / cells;
+    return field.map((value) => value - mean);
+  }
+
+  /** Paint a plane, its first axis to the right and its second one upwards. */
+  paintPlane(canvas, field, scale) {
+    const [rows, columns] = this.session.model.space;
+    paintPixels(canvas, rows, columns, (x, y) => (field ? field[x * columns + columns - 1 - y] : NaN), scale);
+  }
+
+  /** The largest difference shown, rounded up to 1, 2 or 5 times a power of ten. */
+  differenceScale(differences) {
+    const { low, high } = this.page.scales[this.channel];
+    let most = 1e-4 * (high - low);
+    for (const field of differences) for (const value of field) if (Math.abs(value) > most) most = Math.abs(value);
+    const power = 10 ** Math.floor(Math.log10(most));
+    const limit = [1, 2, 5, 10].find((factor) => factor * power >= most * 0.999) * power;
+    return { table: this.page.tables.difference, low: -limit, high: limit };
+  }
+
+  paint() {
+    this.dirty = false;
+    const { session } = this, scale = this.page.scales[this.channel];
+    document.querySelector("main").classList.toggle("untold", session.horizon === 0);
+    const shown = this.line ? this.paintLine(scale) : this.paintMaps(scale);
+    paintScale(this.canvas.scale, scale, this.page.names[this.channel]);
+    if (!session.horizon) return;
+    paintScale(this.canvas["scale-difference"], shown, "forecast − truth");
+    const passed = session.invalid(this.page.threshold);
+    const time = ([step, error]) => [step * session.dt, error];
+    paintError(this.canvas.error, session.errors.map(time), {
+      threshold: this.page.threshold, end: session.horizon * session.dt,
+      valid: passed === null ? null : passed * session.dt,
+    });
+  }
+
+  paintMaps(scale) {
+    const { session } = this, { forecast, truth, difference } = this.canvas;
+    this.paintPlane(forecast, this.values(session.state), scale);
+    if (this.cursor) {
+      const context = forecast.getContext("2d");
+      const [row, column] = this.cursor;
+      context.strokeStyle = "#000";
+      context.strokeRect(row - 1.5, session.model.space[1] - 1 - column - 1.5, 4, 4);
+    }
+    if (!session.horizon) return null;
+    const real = this.values(session.seen), guess = this.values(session.seenForecast);
+    const wrong = guess.map((value, i) => value - real[i]), own = this.differenceScale([wrong]);
+    this.paintPlane(truth, real, scale);
+    this.paintPlane(difference, wrong, own);
+    return own;
+  }
+
+  paintLine(scale) {
+    const { session } = this, now = this.values(session.state), known = session.truth();
+    const curves = [[now, css("--accent"), 2]];
+    if (known) curves.unshift([this.values(known), css("--truth"), 1.4]);
+    paintCurve(this.canvas.curve, curves, this.page.curveScale(this.channel), this.cursor ? this.cursor[1] : null);
+    const rows = session.history.map(({ state, truth }) => {
+      const guess = this.values(state), real = truth && this.values(truth);
+      return { guess, real, wrong: real && guess.map((value, i) => value - real[i]) };
+    });
+    const own = this.differenceScale(rows.filter(({ wrong }) => wrong).map(({ wrong }) => wrong));
+    const paint = (canvas, name, colours) =>
+      paintPixels(canvas, now.length, KEPT, (x, y) => (rows[y] && rows[y][name] ? rows[y][name][x] : NaN), colours);
+    paint(this.canvas.forecast, "guess", scale);
+    if (!session.horizon) return null;
+    paint(this.canvas.truth, "real", scale);
+    paint(this.canvas.difference, "wrong", own);
+    return own;
+  }
+
+  /** The training pair, with one window and the block that is predicted from it. */
+  paintPair(pair) {
+    const { model, size } = this.session, [rows, columns] = model.space;
+    document.getElementById("pair").hidden = false;
+    ["before", "after"].forEach((id, moment) => {
+      const state = pair.subarray(moment * size, (moment + 1) * size), field = this.values(state);
+      const scale = this.page.scales[this.channel], small = document.createElement("canvas");
+      if (this.line) paintPixels(small, columns, 24, (x) => field[x], scale);
+      else this.paintPlane(small, field, scale);
+      const context = paintEnlarged(this.canvas[id], small);
+      const sides = model.extent.map((reach, axis) => (moment ? 0 : 2 * reach) + model.stride[axis]);
+      const [x, y, width, height] = this.line
+        ? [(columns - sides[1]) / 2, 4, sides[1], 16]
+        : [(rows - sides[0]) / 2, (columns - sides[1]) / 2, sides[0], sides[1]];
+      context.beginPath();
+      context.rect(x, y, width, height);
+      context.save();
+      context.resetTransform(); // lines are measured in pixels, boxes in cells
+      for (const [colour, thick] of [["#fff", 5], ["#000", 2]]) {
+        [context.strokeStyle, context.lineWidth] = [colour, thick];
+        context.stroke();
+      }
+      context.restore();
+    });
+  }
+
+  /** The panels side by side, as the content of a PNG file. */
+  picture() {
+    const panels = ["forecast", ...(this.session.horizon ? ["truth", "difference"] : [])];
+    const side = 420, canvas = document.createElement("canvas"), context = canvas.getContext("2d");
+    const shape = this.line ? 0.75 : this.session.model.space[1] / this.session.model.space[0];
+    [canvas.width, canvas.height] = [panels.length * (side + 20) + 20, Math.round(side * shape) + 96];
+    context.fillStyle = css("--paper");
+    context.fillRect(0, 0, canvas.width, canvas.height);
+    context.fillStyle = css("--ink");
+    context.font = "600 18px system-ui, sans-serif";
+    context.fillText(`${this.page.title}, ${document.getElementById("time").textContent}`, 20, 32, canvas.width - 40);
+    context.font = "15px system-ui, sans-serif";
+    panels.forEach((id, i) => {
+      const x = 20 + i * (side + 20);
+      context.fillText(id, x, 64);
+      context.drawImage(this.canvas[id], x, 74, side, side * shape);
+    });
+    return new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
+  }
+}

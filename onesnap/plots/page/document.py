@@ -1,0 +1,159 @@
+"""The page around a model: markup, style and scripts in one file, which fetches nothing."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib import colormaps
+
+from ...data.atomic import check_writable, write_atomically
+from ...grid.states import check_step
+from ...grid.windows import per_axis
+from ...model.plan import Plan
+from ...model.rollout import VALID_RSE
+from ...model.stepper import Stepper, check_starts
+from .. import html as report
+from ..style import DIFFERENCE
+from .elements import pack_elements
+from .pack import check_can_run, encode, pack_model
+from .recorded import default_space, make_recorded, pack_states
+
+ENGINE = ("kernel.js", "reader.js", "engine.js", "worker.js")
+APP = ("field.js", "paint.js", "session.js", "view.js", "links.js", "app.js")
+
+
+def write_page(path, stepper: Stepper, plan: Plan, states=None, *, force=False, **about) -> None:
+    """Write the page of a model; `about` are the keyword arguments of `make_page`."""
+    check_writable(path, ".html", force=force)
+    write_atomically(path, make_page(stepper, plan, states, **about).encode(), force=force)
+
+
+def make_page(
+    stepper: Stepper,
+    plan: Plan,
+    states=None,
+    *,
+    every: int = 1,
+    space: Sequence[int] | None = None,
+    pair=None,
+    dt: float | None = None,
+    names: Sequence[str] | None = None,
+    title: str = "",
+    equation: str = "",
+) -> str:
+    """The whole page.
+
+    Recorded `states` `(time, channel, *space)`, `every` steps apart, are what forecasts start from
+    and are compared with; without them give the shape `space` of the grid. `pair` is what the model
+    learned from, `dt` the time of a step, `names` are those of the channels.
+    """
+    check_can_run(stepper)
+    recorded = None if states is None else make_recorded(stepper, states, every)
+    if recorded is not None:
+        space = recorded.states.shape[2:]
+    elif space is None:
+        space = default_space(stepper)
+    else:
+        space = per_axis("space", space, stepper.dimension, 1)
+    if dt is not None:
+        check_step("dt", dt)
+    title, data = title or "A learned flow map", pack_states(recorded, stepper)
+    used = sorted({scale["colours"] for scale in data["scales"]})
+    content = {
+        "title": title,
+        "model": pack_model(stepper, space),
+        "data": data,
+        "dt": 1.0 if dt is None else float(dt),
+        "names": _names(names, stepper.channels),
+        "colours": {name: _table(name) for name in used} | {"difference": _table(DIFFERENCE)},
+        "threshold": VALID_RSE,
+        "elements": pack_elements(plan.symmetry),
+        "pair": None if pair is None else encode(_pair(pair, stepper, space)),
+    }
+    words = {
+        "title": escape(title),
+        "lesson": _lesson(pair is not None, equation),
+        "settings": report.table(plan.explain(), ("setting", "value", "reason")),
+    }
+    return _document(words, content)
+
+
+def _names(names: Sequence[str] | None, channels: int) -> list[str]:
+    if names is None:
+        return ["u"] if channels == 1 else [f"channel {number}" for number in range(channels)]
+    if len(names) != channels:
+        raise ValueError(f"names: expected one for each of {channels} channels, got {list(names)!r}")
+    return [str(name) for name in names]
+
+
+def _pair(pair, stepper: Stepper, space: Sequence[int]) -> np.ndarray:
+    states, _ = check_starts("pair", np.stack([np.asarray(state) for state in pair]), stepper)
+    if states.shape[0] != 2 or states.shape[2:] != tuple(space):
+        raise ValueError(
+            f"pair: expected (before, after) on a grid of {tuple(space)}, got shape {states.shape}"
+        )
+    return states
+
+
+def _lesson(pair: bool, equation: str) -> str:
+    words = "The model saw pairs of states a step apart, and no equation."
+    if pair:
+        words = (
+            "The model saw two states a step apart, and no equation. The window that it reads is "
+            "drawn into the first one, the block that it predicts into the second."
+        )
+    return (report.code(equation) if equation else "") + report.text(words)
+
+
+def _table(name: str) -> dict[str, Any]:
+    """256 colours of a colour map as bytes (r, g, b)."""
+    colours = colormaps[name](np.arange(256), bytes=True)[:, :3]
+    return {"type": "bytes", "data": base64.b64encode(colours.tobytes()).decode()}
+
+
+def _asset(*names: str) -> str:
+    folder = Path(__file__).parent / "assets"
+    return "\n".join((folder / name).read_text("utf-8") for name in names)
+
+
+def _digest(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _document(words: Mapping[str, str], content: Mapping[str, Any]) -> str:
+    """Only the scripts and the style of this file run, by their digests."""
+    style, engine, app = _asset("page.css"), _asset(*ENGINE), _asset(*APP)
+    # All at once: what is put in may hold braces of its own.
+    body = re.sub(r"\{(\w+)\}", lambda place: words[place[1]], _asset("page.html"))
+    # What is inside a script ends at the first "</script", whatever it is part of.
+    data = json.dumps(content, ensure_ascii=True, allow_nan=False).replace("<", "\\u003c")
+    policy = "; ".join([
+        "default-src 'none'",
+        f"script-src {_digest(engine)} {_digest(app)} 'wasm-unsafe-eval'",
+        f"style-src {_digest(style)}",
+        "img-src blob: data:",
+        "worker-src blob:",
+        "base-uri 'none'",
+        "form-action 'none'",
+    ])  # fmt: skip
+    return f"""{report.head(content["title"], policy, style)}
+<link rel="icon" href="data:,">
+</head>
+<body>
+<main>
+{body}
+</main>
+<script type="application/json" id="content">{data}</script>
+<script id="engine">{engine}</script>
+<script>{app}</script>
+</body>
+</html>
+"""

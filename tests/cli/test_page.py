@@ -1,0 +1,57 @@
+"""`onesnap page`: a model file, with data or without, becomes a page; what cannot is one line."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+from walled import write_exact_model, write_walled
+
+import onesnap as snap
+from onesnap.cli import app
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("data")
+    write_walled(folder / "data.hdf5")
+    write_exact_model(folder / "data.hdf5", folder / "model")
+    return folder
+
+
+def content(path) -> dict:
+    text = path.read_text("utf-8").split('id="content">', 1)[1].split("</script>", 1)[0]
+    return json.loads(text)
+
+
+def test_a_page_with_the_states_of_a_file(folder):
+    out, data = folder / "page.html", snap.open(folder / "data.hdf5")
+    result = run("page", folder / "model", folder / "data.hdf5", "--out", out, "--title", "<Heat>")
+    assert result.exit_code == 0, result.stderr
+    assert "open it in a browser" in result.stdout
+    page = content(out)
+    assert page["title"] == "<Heat>"
+    assert page["names"] == data.names
+    assert page["dt"] == data.dt
+    assert page["model"]["space"] == list(data.space)
+    assert page["data"]["states"]["shape"][1:] == list(data.shape)
+    again = run("page", folder / "model", folder / "data.hdf5", "--out", out)
+    assert again.exit_code == 2
+    assert "exists already" in again.stderr
+
+
+def test_a_page_without_data_takes_the_name_of_the_model(folder):
+    result = run("page", folder / "model", "--out", folder / "bare.html")
+    assert result.exit_code == 0, result.stderr
+    assert content(folder / "bare.html")["title"] == "model"
+    assert content(folder / "bare.html")["data"]["states"] is None
+
+
+def test_help_has_an_example_and_the_ending_counts(folder):
+    assert "Example: onesnap page" in run("page", "--help").stdout
+    result = run("page", folder / "model", "--out", folder / "page.txt")
+    assert result.exit_code == 2
+    assert "ending in .html" in result.stderr

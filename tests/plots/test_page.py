@@ -1,0 +1,203 @@
+"""The page of a model, as far as no browser is needed: numbers, escaping, policy, refusals."""
+
+import base64
+import hashlib
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import equinox as eqx
+import jax
+import numpy as np
+import pytest
+from toys import next_state, smooth, stirred
+
+import onesnap as snap
+from onesnap.grid.windows import tile
+from onesnap.network.edges import advance
+from onesnap.network.features import ACTIVATIONS
+from onesnap.plots.page import make_page, pack, recorded
+from onesnap.plots.page.elements import TURNS, pack_elements
+
+GIVEN = {
+    "extent": 2, "stride": 2, "hidden": 12, "noise": 1e-2, "symmetry": None, "context": 0,
+    "potential": False, "surroundings": (), "mean": "keep",
+}  # fmt: skip
+EVIL = '"></script><script>alert(1)</script><!--'
+
+
+def learned(shape=(2, 1, 24), **settings) -> snap.Surrogate:
+    before = smooth(0, shape)
+    return snap.Surrogate(**{**GIVEN, **settings}).fit(before, next_state(before))
+
+
+@pytest.fixture(scope="module")
+def model():
+    return learned()
+
+
+def decode(part: dict) -> np.ndarray:
+    kind = "<i4" if part["type"] == "int32" else "<f4"
+    return np.frombuffer(base64.b64decode(part["data"]), kind).reshape(part["shape"])
+
+
+def content(html: str) -> dict:
+    text = re.search(r'<script type="application/json" id="content">(.*?)</script>', html, re.S)
+    assert text is not None
+    return json.loads(text.group(1), parse_constant=pytest.fail)
+
+
+@pytest.fixture(scope="module")
+def steppers(model):
+    linear, reduced = {"shrinkage": 1e-3}, {"shrinkage": 1e-3, "rank": 4}
+    return [model.stepper_, learned(**linear).stepper_, learned(**reduced).stepper_]
+
+
+@pytest.mark.parametrize("activation", sorted(ACTIVATIONS))
+@pytest.mark.parametrize("number", [0, 1, 2])
+def test_tangents_and_what_units_have_beyond_them_are_the_network(steppers, activation, number):
+    """act(b + d) = act(b) + act'(b) d + the rest, for any d: nothing is lost by writing it so."""
+    # Any readout will do, also one that was learned for another activation.
+    stepper = eqx.tree_at(
+        lambda s: s.network.features,
+        steppers[number],
+        replace(steppers[number].network.features, activation=activation),
+    )
+    packed = pack.pack_model(stepper, (24,))
+    field = 0.4 * smooth(5, (1, 1, 24))[0]
+    mean = field.mean(axis=1, keepdims=True)
+    with jax.enable_x64(True):
+        padded, _ = stepper.inputs.read(field, mean, (2,))
+        rows = np.asarray(tile(stepper.inputs.limit(padded), (2,), (2,))) - 0.5
+        want = np.asarray(advance(stepper.network, stepper.inputs, field, mean))
+        seen = rows if packed["basis"] is None else rows @ decode(packed["basis"])
+        centres = decode(packed["centres"]).astype(float)
+        shifts = seen @ decode(packed["weights"]).astype(float)
+        act = ACTIVATIONS[activation]
+        values, slopes = jax.jvp(act, (centres,), (np.ones_like(centres),))
+        rest = np.asarray(act(centres + shifts) - values - slopes * shifts)
+    answer = np.hstack([rest, rows]) @ decode(packed["readout"]) + decode(packed["constant"])
+    np.testing.assert_allclose(answer.reshape(1, -1), want, atol=2e-4 * np.ptp(want))
+
+
+def test_the_page_is_whole_and_only_its_own_scripts_run(model):
+    html = make_page(model.stepper_, model.plan_, smooth(1, (3, 1, 24)))
+    assert not re.search(r"https?:|url\(|@import|src=", html)
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', html).group(1)
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
+    assert "unsafe-inline" not in policy
+    assert "'unsafe-eval'" not in policy
+    inline = re.findall(r"<script(?: id=\"engine\")?>(.*?)</script>", html, re.S)
+    assert len(inline) == 2
+    for text in [*inline, *re.findall(r"<style>(.*?)</style>", html, re.S)]:
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        assert f"'sha256-{digest}'" in policy
+    # The policy would stop these.
+    assert not re.search(r"\son\w+=|style=", html.split("<script", 1)[0])
+
+
+def test_every_word_is_escaped(model):
+    html = make_page(
+        model.stepper_, model.plan_, smooth(1, (3, 1, 24)), title=EVIL, equation=EVIL, names=[EVIL]
+    )
+    assert "<script>alert" not in html
+    assert html.count("</script>") == 3
+
+    class Scripts(HTMLParser):
+        count = 0
+
+        def handle_starttag(self, tag, attrs):
+            self.count += tag == "script"
+
+    parser = Scripts()
+    parser.feed(html)
+    assert parser.count == 3
+    assert content(html)["names"] == [EVIL]
+    assert content(html)["title"] == EVIL
+
+
+def test_words_in_braces_are_no_places_for_others(model):
+    html = make_page(model.stepper_, model.plan_, title="{lesson}", equation="{settings}")
+    assert "<h1>{lesson}</h1>" in html
+    assert "<pre>{settings}</pre>" in html
+
+
+def test_recorded_states_are_as_they_were(model):
+    states = smooth(1, (5, 1, 24))
+    packed = content(make_page(model.stepper_, model.plan_, states, every=3))["data"]
+    np.testing.assert_array_equal(decode(packed["states"]), states.astype(np.float32))
+    assert packed["every"] == 3
+
+
+def test_more_states_than_a_page_holds_are_thinned_out(model, monkeypatch):
+    monkeypatch.setattr(recorded, "MOST_BYTES", 4 * 24 * 11)
+    kept = recorded.make_recorded(model.stepper_, smooth(1, (41, 1, 24)), every=2)
+    assert (len(kept.states), kept.every) == (11, 8)
+    monkeypatch.setattr(recorded, "MOST_STEPS", 20)
+    kept = recorded.make_recorded(model.stepper_, smooth(1, (41, 1, 24)), every=2)
+    assert (len(kept.states), kept.every) == (11, 2)
+
+
+def test_without_states_there_is_a_grid(model):
+    packed = content(make_page(model.stepper_, model.plan_))
+    assert packed["model"]["space"] == [1, 256]
+    assert packed["data"]["states"] is None
+    assert content(make_page(model.stepper_, model.plan_, space=(40,)))["model"]["space"] == [1, 40]
+
+
+def test_every_turn_of_the_square_has_a_name():
+    group = snap.symmetry.full(2, negation=True)
+    names = [element["name"] for element in pack_elements(group)]
+    assert len(set(names)) == 16
+    assert set(names[:8]) == set(TURNS.values())
+    line = [e["name"] for e in pack_elements(snap.symmetry.full(1, negation=True))]
+    assert line == ["u(x)", "u(−x)", "−u(x)", "−u(−x)"]
+
+
+@pytest.mark.filterwarnings("ignore:the window is too small for the step")
+def test_what_the_page_cannot_run_is_refused_in_words(tmp_path):
+    volume = learned((1, 1, 8, 8, 8), extent=1)
+    with pytest.raises(ValueError, match="model: a page cannot run a model with three axes of space"):
+        volume.page(tmp_path / "x.html")
+    before, after = stirred(0, 0.1)
+    stirring = snap.Surrogate(**{**GIVEN, "potential": True}).fit(before, after)
+    with pytest.raises(ValueError, match="potentials; fit it with potential=False"):
+        stirring.page(tmp_path / "x.html")
+    states = smooth(0, (2, 1, 24))
+    states[..., 5:8] = np.nan
+    masked = snap.Surrogate(**GIVEN).fit(states, next_state(states))
+    with pytest.raises(ValueError, match="cells that never have a value"):
+        masked.page(tmp_path / "x.html")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("about", "words"),
+    [
+        ({"names": ["a", "b"]}, "names: expected one for each of 1 channels"),
+        ({"dt": -1.0}, "dt: expected"),
+        ({"states": None, "space": (0,)}, "space: expected an integer of at least 1"),
+        ({"every": 0}, "every: expected an integer of at least 1"),
+        ({"pair": smooth(0, (3, 1, 24))}, "pair: expected \\(before, after\\)"),
+        ({"pair": smooth(0, (2, 1, 26))}, "pair: expected .* on a grid of \\(24,\\)"),
+        ({"states": smooth(0, (2, 2, 24))}, "states: expected 1 channel"),
+        ({"states": smooth(0, (2, 1, 4))}, "extent: a window"),
+    ],
+)
+def test_what_does_not_fit_is_refused(model, tmp_path, about, words):
+    with pytest.raises(ValueError, match=words):
+        model.page(tmp_path / "x.html", **{"states": smooth(1, (3, 1, 24)), **about})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_page_is_written_once_unless_forced(model, tmp_path):
+    model.page(tmp_path / "page.html", dt=0.5)
+    with pytest.raises(FileExistsError, match="exists already"):
+        model.page(tmp_path / "page.html")
+    with pytest.raises(ValueError, match="ending in .html"):
+        model.page(tmp_path / "page.txt")
+    first = (tmp_path / "page.html").read_text("utf-8")
+    assert content(first)["dt"] == 0.5
+    model.page(tmp_path / "page.html", force=True)
+    assert content((tmp_path / "page.html").read_text("utf-8"))["dt"] == 1.0

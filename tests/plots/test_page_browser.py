@@ -1,0 +1,222 @@
+"""The page in a real browser: it computes what Python computes, and does what its buttons say."""
+
+import shutil
+
+import numpy as np
+import pytest
+from toys import next_state, smooth
+
+import onesnap as snap
+
+playwright = pytest.importorskip("playwright.sync_api", reason="needs the Python package playwright")
+CHROMIUM = shutil.which("chromium")
+if CHROMIUM is None:
+    pytest.skip("needs chromium, as from `apt-get install chromium`", allow_module_level=True)
+
+OPTIONS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+GIVEN = {
+    "extent": 2, "stride": 2, "hidden": 40, "noise": 1e-3, "symmetry": None, "context": 0,
+    "potential": False, "surroundings": (), "mean": "keep", "boundary": "periodic",
+}  # fmt: skip
+STRANGE = "#start=99&field=7&edits=1_2..9_9_9_x_1_1..t50..t-1..1_1_0_a_2_1e999..-1_1_0_a_2_1"
+STATE = "() => { const s = onesnap.state(); return {...s, values: Array.from(s.values)}; }"
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=CHROMIUM, args=OPTIONS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(browser, tmp_path):
+    """Opens the page of a model from disk, with the network cut; no error may come to the console."""
+    complaints, contexts = [], []
+
+    def opened(model, states=None, fragment="", width=1000, **about):
+        path = tmp_path / f"page{len(contexts)}.html"
+        model.page(path, states, **about)
+        context = browser.new_context(viewport={"width": width, "height": 800}, offline=True)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto(f"{path.as_uri()}{fragment}")
+        page.evaluate("() => onesnap.ready")
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+def field(page) -> np.ndarray:
+    state = page.evaluate(STATE)
+    return np.array(state["values"]).reshape(state["shape"])
+
+
+def toy(shape, fields=None, parameters=None, **settings):
+    before = smooth(0, shape) / 3
+    model = snap.Surrogate(**{**GIVEN, **settings})
+    return model.fit(before, next_state(before), fields=fields, parameters=parameters), before
+
+
+@pytest.fixture(scope="module")
+def line():
+    """1-D KS, learned from one pair, with a linear part, directions and a symmetry."""
+    system = snap.systems["ks-1d"].replace(points=128, length=50.0, spin_up=20.0, substeps=1)
+    truth = snap.simulate(system, steps=100, seed=0)
+    group = snap.symmetry.full(1, negation=True)
+    group = snap.Group((group.elements[0], group.elements[3]))
+    settings = {"extent": 6, "stride": 4, "hidden": 120, "noise": 1e-4, "rank": 12}
+    settings |= {"mean": "conserve", "shrinkage": 1e-6, "symmetry": group}
+    return snap.Surrogate(**{**GIVEN, **settings}).fit(truth[:1], truth[1:2]), truth
+
+
+@pytest.fixture(scope="module")
+def plane():
+    """Two fields in a plane, with all symmetries of the square."""
+    group = snap.symmetry.full(2, ("scalar", "scalar"))
+    return toy(
+        (2, 2, 20, 20), symmetry=group, mean="conserve", rank=20, shrinkage=1e-3, activation="sin"
+    )
+
+
+def check_numbers(page, model, start, steps, **context):
+    want = model.rollout(start.astype(np.float32), steps, steps, **context).states[-1]
+    page.evaluate("n => onesnap.step(n).then(() => null)", steps)
+    assert np.ptp(want) > 0.02 * np.ptp(start)  # there is something left to compare
+    np.testing.assert_allclose(field(page), want, atol=1e-4 * np.ptp(want), rtol=0)
+
+
+@pytest.mark.parametrize("fragment", ["", "#plain"])  # without WebAssembly too
+def test_a_hundred_steps_are_those_of_python(open_page, line, fragment):
+    model, truth = line
+    page = open_page(model, truth, fragment)
+    check_numbers(page, model, truth[0], 100)
+    state = page.evaluate(STATE)
+    assert state["kernel"] == ("JavaScript" if fragment else "WebAssembly")
+    assert state["rse"] == pytest.approx(snap.rse(field(page)[None], truth[100:])[0], rel=1e-2)
+
+
+def test_means_places_and_held_values_on_a_line(open_page):
+    model, before = toy(
+        (2, 1, 52), boundary=((0.3, "open"),), context=2, stride=3, surroundings=(3,), shrinkage=2.0,
+        mean="remove", activation="tanh",
+    )  # fmt: skip
+    check_numbers(open_page(model, before), model, before[0], 5)
+
+
+def test_edges_surroundings_known_fields_and_parameters_on_a_plane(open_page):
+    known = {"fields": smooth(3, (1, 1, 24, 32))[0], "parameters": np.array([[1.0], [2.0]])}
+    model, before = toy(
+        (2, 2, 24, 32), boundary=(("open", 0.1), "wall"), stride=3, surroundings=(3,), context=2,
+        activation="softplus", **known,
+    )  # fmt: skip
+    other = {"fields": known["fields"], "parameters": np.array([1.5])}
+    page = open_page(model, before, **other)
+    check_numbers(page, model, before[0], 5, **other)
+
+
+def test_strokes_change_the_field_where_they_are(open_page, plane):
+    model, states = plane
+    page = open_page(model, states)
+    before = field(page)
+    page.evaluate("() => onesnap.draw(3, 16, 0.5)")
+    change = field(page) - before
+    assert np.unravel_index(np.abs(change).argmax(), change.shape) == (0, 3, 16)
+    assert change[0, 3, 16] == pytest.approx(0.5, abs=1e-6)
+    assert not change[1].any()
+    page.evaluate("() => onesnap.reset(0)")
+    np.testing.assert_array_equal(field(page), before)
+    for number, key in enumerate("1234"):
+        page.keyboard.press(key)
+        held = field(page)
+        box = page.locator("#forecast").bounding_box()
+        page.mouse.move(box["x"] + 0.525 * box["width"], box["y"] + 0.275 * box["height"])
+        page.mouse.down()
+        page.mouse.up()
+        change = field(page) - held
+        assert np.abs(change[0]).max() > 1e-4, number
+        if number < 2:  # the middle of a bump is where the pointer was
+            assert np.unravel_index(np.abs(change[0]).argmax(), (20, 20)) == (10, 14)
+            assert change[0, 10, 14] * (1 - 2 * number) > 0
+
+
+def test_keys_draw_run_and_step(open_page, line):
+    model, truth = line
+    page = open_page(model, truth)
+    before = field(page)
+    page.locator("#curve").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    change = np.abs(field(page) - before)
+    assert change.max() > 0
+    assert 64 < change.argmax() < 80
+    page.keyboard.press("s")
+    page.wait_for_function("() => onesnap.state().step === 1")
+    page.keyboard.press(" ")
+    page.wait_for_function("() => onesnap.state().step > 2")
+    page.keyboard.press(" ")
+    page.keyboard.press("r")
+    np.testing.assert_array_equal(field(page), before)
+
+
+def test_symmetries_turn_the_field_and_the_forecast(open_page, plane):
+    model, before = plane
+    group, page = model.plan_.symmetry, open_page(*plane)
+    for element, button in zip(group.elements, page.locator("#elements button").all(), strict=True):
+        page.evaluate("() => onesnap.reset(0)")
+        button.click()
+        want = group.act(element, before[0].astype(np.float32))
+        np.testing.assert_array_equal(field(page), want)
+        assert page.evaluate(STATE)["rse"] == 0  # the truth has turned with it
+    check_numbers(page, model, group.act(group.elements[-1], before[0]), 4)
+
+
+def test_links_bring_the_same_start(open_page, plane):
+    model, states = plane
+    page = open_page(model, states)
+    page.evaluate("() => { onesnap.reset(1); onesnap.draw(4, 5, 0.25); }")
+    page.locator("#elements button").nth(5).click()
+    page.evaluate("() => onesnap.draw(9, 2, -0.5)")
+    page.keyboard.press("h")
+    page.wait_for_function("() => location.hash.includes('edits')")
+    again = open_page(model, states, page.evaluate("() => location.hash"))
+    np.testing.assert_array_equal(field(again), field(page))
+    strange = open_page(model, states, STRANGE)
+    np.testing.assert_array_equal(field(strange), states[1].astype(np.float32))
+
+
+def test_without_data_a_random_state_runs_and_a_small_screen_is_enough(open_page, line):
+    page = open_page(line[0], width=375, dt=0.05)
+    first = field(page)
+    page.evaluate("() => onesnap.step(20).then(() => null)")
+    state = page.evaluate(STATE)
+    assert state["step"] == 20
+    assert state["time"] == pytest.approx(1.0)
+    assert not state["diverged"]
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= 375
+    assert not page.locator("#truth").is_visible()
+    page.evaluate("() => onesnap.reset(1)")
+    np.testing.assert_array_equal(field(page), first)
+
+
+def test_a_picture_can_be_saved(open_page, plane):
+    page = open_page(*plane)
+    with page.expect_download() as download:
+        page.locator("#save").click()
+    with download.value.path().open("rb") as file:
+        assert file.read(8) == b"\x89PNG\r\n\x1a\n"
