@@ -10,7 +10,7 @@ import numpy as np
 
 from ..model.plan import Plan
 from ..symmetry.representations import irreducible, work
-from .extents import rank_extents, wider
+from .extents import wider
 from .held_out import Judge
 from .option import Option, least, simplified, weigh
 
@@ -39,7 +39,10 @@ def share(plan: Plan) -> float:
 
 
 class Grown(NamedTuple):
-    """Options of the last rung, and how many units the fit to all windows shall have."""
+    """Options of the last rung, and how many units the fit to all windows shall have.
+
+    None of either where a linear window is comparable.
+    """
 
     contenders: list[Option]
     units: int
@@ -50,11 +53,8 @@ def grow(judge: Judge, option: Option) -> Grown:
     given = judge.problem.given["hidden"]
     if not judge.problem.free("hidden"):
         return Grown(_beside(judge, option, option.plan.hidden), _whole(option.plan, given))
-    simple = simplified(judge, option)
-    if np.isinf(simple.setting.shrinkage or 0.0):
-        # Windows were ranked by what units make of them, which a linear one does without.
-        plan = replace(simple.plan, hidden=0)
-        return Grown([rank_extents(judge, plan) or simple], 0)
+    if np.isinf(simplified(judge, option).setting.shrinkage or 0.0):
+        return Grown([], 0)
     most, rung = most_units(judge, option.plan), _beside(judge, option, option.plan.hidden)
     option, factor, halved = least(rung) or option, FASTER, False
     tried = min(most, _largest_trial(judge, option.plan))

@@ -60,18 +60,15 @@ def settle(problem: Problem) -> Settled:
     if problem.free("mean"):
         mean, why = find_mean(judge, plan)
         plan = replace(plan, mean=mean, reasons={**plan.reasons, "mean": why})
-    option = rank_extents(judge, plan)
-    if option is None:
+    chosen = _choose(judge, plan)
+    if chosen is None:
         return _unjudged(judge, plan)
-    if any(problem.free(name) for name in SIZES):
-        option = _with_gain(judge, option)
-    _tell("windows", option)
-    judge, option = find_beside(judge, option)
-    _tell("what they are told", option)
-    if problem.free("symmetry"):
-        option = _with_symmetry(judge, option)
-        _tell("symmetry", option)
-    contenders, units = grow(judge, option)
+    contenders, units = grow(*chosen)
+    if not units and plan.hidden:
+        # What windows and units were chosen by together need not suit a window alone.
+        chosen = _choose(judge, replace(plan, hidden=0)) or chosen
+        contenders = [chosen[1]]
+    judge, option = chosen
     _tell("random units", least(contenders) or option)
     passed = pass_gate(judge, contenders or [option])
     _tell("trial forecasts", passed.option)
@@ -80,6 +77,22 @@ def settle(problem: Problem) -> Settled:
         noises = (Noise(simple.plan.noise_form, 0.0),)
         return Settled(simple.plan, simple.parts, noises, simple.readout, (simple.warning,))
     return _settled(judge, _explained(judge, passed, units), passed)
+
+
+def _choose(judge: Judge, plan: Plan) -> tuple[Judge, Option] | None:
+    """The window, what it is told, and its symmetry; None where nothing can be judged."""
+    option, problem = rank_extents(judge, plan), judge.problem
+    if option is None:
+        return None
+    if any(problem.free(name) for name in SIZES):
+        option = _with_gain(judge, option)
+    _tell("windows", option)
+    judge, option = find_beside(judge, option)
+    _tell("what they are told", option)
+    if problem.free("symmetry"):
+        option = _with_symmetry(judge, option)
+        _tell("symmetry", option)
+    return judge, option
 
 
 def _tell(stage: str, option: Option) -> None:

@@ -101,6 +101,16 @@ def test_where_nothing_helps_the_simplest_is_taken_and_said():
     assert model.score(walk[:-1], walk[1:]) == pytest.approx(0.0, abs=1e-9)
 
 
+@pytest.mark.parametrize("shape", [(1, 1, 96), (1, 2, 24, 24)])
+def test_a_linear_window_that_is_chosen_is_the_one_of_no_units(shape):
+    before = smooth(0, shape)
+    after = 0.9 * before + 0.05 * np.roll(before, 1, -1)[:, ::-1]  # channels change places
+    both = [settle(problem(before, after, **given)).plan for given in ({}, {"hidden": 0})]
+    plans = [replace(plan, reasons={}, shrinkage=None, windows=None) for plan in both]
+    assert plans[0].hidden == 0
+    assert plans[0] == plans[1]
+
+
 def test_too_little_data_to_judge_is_said():
     states = smooth(0, (1, 1, 6))
     with pytest.warns(UserWarning, match="too little data to hold any of it out"):
@@ -133,7 +143,9 @@ def test_each_stage_is_told_as_it_ends(caplog):
     with caplog.at_level("INFO", "onesnap.search"):
         snap.Surrogate(effort="quick").fit(states, 0.5 * (states + np.roll(states, 1, 2)))
     stages = [record.getMessage().split(":")[0] for record in caplog.records]
-    assert stages == ["windows", "what they are told", "symmetry", "random units", "trial forecasts"]
+    # Once with units, and once for the linear window that is comparable.
+    chosen = ["windows", "what they are told", "symmetry"]
+    assert stages == [*chosen, *chosen, "random units", "trial forecasts"]
 
 
 def test_windows_are_as_many_as_determine_the_readout(monkeypatch):
