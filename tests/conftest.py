@@ -6,7 +6,7 @@ from jaxtyping import install_import_hook
 settings.register_profile(
     "house",
     deadline=None,  # compilation makes first examples slow
-    max_examples=20,
+    max_examples=16,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow],
 )
