@@ -35,6 +35,7 @@ class Passed(NamedTuple):
     option: Option
     stability: Stability
     error: float  # the logarithm; that of held-out windows, or of visited states if it is larger
+    doubt: float = 0.0  # how far fits to parts of the data disagree about some of those, at most
 
     @property
     def useful(self) -> float:
@@ -62,7 +63,8 @@ def pass_gate(judge: Judge, contenders: Sequence[Option]) -> Passed:
     passed = _least_steady(judge, contenders)
     if not passed.stability.steady:
         return passed
-    gap = np.log(disagreement(judge, passed.option))
+    soon, later = disagreement(judge, passed.option)
+    passed, gap = passed._replace(doubt=max(soon, later)), np.log(later)
     if gap <= max(passed.error, np.log(judge.policy.explained)):
         return passed
     passed = passed._replace(error=gap)

@@ -130,7 +130,7 @@ def _with_symmetry(judge: Judge, option: Option) -> Option:
 
 def _explained(judge: Judge, passed: Passed, units: int) -> Plan:
     """The plan of what passed the gate, as all windows will be fitted."""
-    option, stability, _ = passed
+    option, stability = passed.option, passed.stability
     plan, problem, reasons = option.plan, judge.problem, {}
     if problem.free("noise") and plan.noise_form != "sampled":
         reasons["noise"] = f"{stability.reason}; held-out error {in_words(option.errors)}"
@@ -182,7 +182,7 @@ def _settled(judge: Judge, plan: Plan, passed: Passed | None) -> Settled:
             "smaller step, or effort='thorough'"
         )
     if passed is not None and passed.stability.steady:
-        words += check_visited(float(np.exp(passed.error)))
+        words += check_visited(passed.doubt)
     return Settled(plan, make_parts(plan, judge.problem), noises, warnings=tuple(words))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float
@@ -25,36 +26,49 @@ from .stability import EVERY, SHORT, complete, mirrored, trial_forecast
 STEPS = 200  # of forecasts, as long as the shortest trial
 
 
-def disagreement(judge: Judge, option: Option) -> float:
-    """The jackknife error on states that forecasts visit, of the change a step makes.
+class Disagreement(NamedTuple):
+    """Jackknife errors on states that forecasts visit, of the change a step makes."""
 
-    The mean logarithm over states, as of all errors; infinite where no forecast lasts.
-    """
+    soon: float  # after ten steps from the last pair
+    later: float  # the mean logarithm over states of two forecasts; infinite where none lasts
+
+
+def disagreement(judge: Judge, option: Option) -> Disagreement:
+    """How far fits to all folds but one are from each other on states that forecasts visit."""
     trial, setting, pairs = option.trial, option.setting, judge.problem.pairs
     readout = trial.readouts(trial.whole, [setting])[0]
     others = [trial.readouts(totals, [setting])[0] - readout for totals in trial.left.values()]
-    stepper, gaps = trial.parts.stepper(readout, pairs), list[float]()
-    for there in _visited(stepper, pairs, option.plan.symmetry, judge.problem.given["dtype"]):
+    stepper, soon, later = trial.parts.stepper(readout, pairs), 0.0, list[float]()
+    for first, there in _visited(stepper, pairs, option.plan.symmetry, judge.problem.given["dtype"]):
         values = _values(judge, option, there)
         if not len(values):
             continue
         squares = np.sum([(values @ other) ** 2 for other in others], axis=0)
         squares = squares.reshape(len(values), len(trial.change), -1).mean(axis=(0, 2))
-        size = np.sqrt((1.0 - 1.0 / len(others)) * squares) / trial.change
-        gaps.append(float(np.mean(np.log(np.maximum(size, LEAST_ERROR)))))
-    return float(np.exp(np.mean(gaps))) if gaps else np.inf
+        sizes = np.sqrt((1.0 - 1.0 / len(others)) * squares) / trial.change
+        if first:
+            soon = float(np.mean(sizes))
+        else:
+            later.append(float(np.mean(np.log(np.maximum(sizes, LEAST_ERROR)))))
+    return Disagreement(soon, float(np.exp(np.mean(later))) if later else np.inf)
 
 
-def _visited(stepper: Stepper, pairs: Pairs, group: Group, dtype: str) -> Iterator[Pairs]:
-    """States of forecasts from the first and the last of the pairs, each as a pair with itself."""
+def _visited(
+    stepper: Stepper, pairs: Pairs, group: Group, dtype: str
+) -> Iterator[tuple[bool, Pairs]]:
+    """States of forecasts from the first and the last of the pairs, each as a pair with itself.
+
+    Beside those of every fiftieth step, marked, that of the tenth.
+    """
     for number in complete(pairs)[spread(len(complete(pairs)), 2)]:
         inputs = stepper.inputs.bind(pairs.parameters[number], pairs.fields[number])
         start, pair = mirrored(stepper, pairs.after[number], group), pairs[[int(number)]]
         bound = replace(stepper, inputs=inputs)
         trial = trial_forecast(bound, start, STEPS, dtype)
-        for state in trial.states[SHORT // EVERY :: SHORT // EVERY, None]:
-            same = state.shape == pair.before.shape
-            yield replace(pair, before=state, after=state, missing=pair.missing if same else None)
+        for step, state in zip(trial.steps, trial.states[:, None], strict=True):
+            if step and step in (EVERY, *range(0, STEPS + 1, SHORT)):
+                missing = pair.missing if state.shape == pair.before.shape else None
+                yield step == EVERY, replace(pair, before=state, after=state, missing=missing)
 
 
 def _values(judge: Judge, option: Option, there: Pairs) -> Float[np.ndarray, "windows columns"]:
@@ -71,6 +85,6 @@ def check_visited(gap: float) -> list[str]:
         return []
     return [
         f"fits to parts of the data disagree by {gap:.2g} of the change a step makes on states that "
-        f"forecasts of {STEPS} steps visit: the data shows too little; give more pairs, spread over "
-        "time"
+        f"forecasts of {EVERY} to {STEPS} steps visit: the data shows too little; give more pairs, "
+        "spread over time"
     ]

@@ -165,8 +165,14 @@ def test_what_knows_little_of_where_it_leads_gives_way_to_a_linear_window(
     judge, options = contenders(2, hidden="auto", shrinkage="auto")
     monkeypatch.setattr(gate, "_try", lambda judge, option: Stability(100, 100, 2))
     gaps = {True: of_units, False: of_window}
-    monkeypatch.setattr(gate, "disagreement", lambda judge, option: gaps[option.plan.hidden > 0])
+    soon = 0.7  # is told, and decides nothing
+
+    def disagree(judge, option):
+        return soon, gaps[option.plan.hidden > 0]
+
+    monkeypatch.setattr(gate, "disagreement", disagree)
     passed = pass_gate(judge, options)
+    assert passed.doubt >= soon
     assert (passed.option.plan.hidden == 0) == (of_window < of_units and of_units > 0.01)
     if of_units > 0.01:
         assert passed.error <= np.log(of_units)
