@@ -18,12 +18,12 @@ import equinox as eqx
 import numpy as np
 
 from .data.checkpoint import load_checkpoint, save_checkpoint
+from .data.fingerprint import Fingerprints, fingerprints, join
 from .data.gaps import Gaps
 from .data.pairs import Pairs
 from .data.stream import Stream
 from .evaluate.calibration import calibrate
 from .evaluate.ensemble import draw_members
-from .evaluate.fingerprint import Fingerprints, fingerprints, join
 from .grid.boundary import both_sides
 from .model.plan import Plan
 from .model.stepper import Stepper, average
@@ -39,9 +39,8 @@ from .search.stability import UNTRIED, Stability, try_stability
 
 CHECKPOINT_SECONDS = 30.0
 CALIBRATION_PAIRS = 20  # kept to calibrate members on, and to start trial forecasts from
-LONGER = 2.0  # times as long has a trial to last to be worth more noise, where none is steady
 # Where the noise is given, trial forecasts choose nothing, and may cost a tenth.
-GIVEN = replace(POLICY, trial_work=0.1 * POLICY.trial_work)
+GIVEN = replace(POLICY, trial_work=POLICY.cheap * POLICY.trial_work)
 
 Progress = Callable[[int, int], object] | None
 
@@ -69,7 +68,6 @@ class Training:
     last: Pairs | None = None  # the last pair learned from
     plain: Stepper | None = None  # the stepper before averaging
     shape: Shape | None = None  # of members
-    seen: Fingerprints | None = None  # of the states that were learned from
 
 
 @dataclass(frozen=True)
@@ -80,6 +78,7 @@ class Fit:
     stepper: Stepper | None = None  # None before the first pair was learned
     card: dict[str, Any] | None = None  # of the data that was learned from
     members: np.ndarray | None = None  # deviations from the readout, once they were asked for
+    seen: Fingerprints | None = None  # of the states that were learned from
     left_out: int = 0  # windows that touch missing values or reach over an edge
     training: Training | None = None
 
@@ -183,8 +182,8 @@ def learn(fit: Fit, pairs: Pairs, progress: Progress = None) -> Fit:
     if progress is not None:  # also where windows were left out
         progress(count, count)
     left_out = fit.left_out + count - (totals[0].rows - before)
-    training = replace(training, totals=totals, last=pairs.last, seen=_seen(training.seen, pairs))
-    return solve(replace(fit, left_out=left_out, training=training))
+    training = replace(training, totals=totals, last=pairs.last)
+    return solve(replace(fit, seen=_seen(fit.seen, pairs), left_out=left_out, training=training))
 
 
 def learn_stream(
@@ -194,9 +193,9 @@ def learn_stream(
     training = _training(fit)
     sampler, layer, totals, done = training.parts.sampler, training.parts.layer, training.totals, 0
     mark = _fingerprint(training, stream, sample)
+    saved, seen = time.monotonic(), _seen(fit.seen, sample)
     if checkpoint is not None:
-        totals, done = _resume(checkpoint, totals, mark)
-    saved, seen = time.monotonic(), _seen(training.seen, sample)
+        totals, seen, done = _resume(checkpoint, totals, seen, mark)
     try:
         for number, pairs in stream.batches(done):
             totals = layer.absorb(totals, sampler.rows(pairs))
@@ -204,14 +203,14 @@ def learn_stream(
             if progress is not None:
                 progress(done, len(stream.numbers))
             if checkpoint is not None and time.monotonic() - saved > CHECKPOINT_SECONDS:
-                _keep(checkpoint, totals, done, mark)
+                _keep(checkpoint, totals, seen, done, mark)
                 saved = time.monotonic()
     finally:
         if checkpoint is not None:
-            _keep(checkpoint, totals, done, mark)
+            _keep(checkpoint, totals, seen, done, mark)
     left_out = sampler.count(sample) // len(sample) * len(stream.numbers) - totals[0].rows
-    training = replace(training, totals=totals, last=sample.last, seen=seen)
-    return solve(replace(fit, left_out=left_out, training=training))
+    training = replace(training, totals=totals, last=sample.last)
+    return solve(replace(fit, seen=seen, left_out=left_out, training=training))
 
 
 def _seen(known: Fingerprints | None, pairs: Pairs) -> Fingerprints:
@@ -236,11 +235,12 @@ def merge(fit: Fit, other: Fit) -> Fit:
     if mine.last is None and theirs.last is None:
         raise NotFittedError("other: neither model has learned yet; call partial_fit first")
     totals = tuple(map(lstsq.merge, mine.totals, theirs.totals))
-    last, seen = mine.last or theirs.last, mine.seen
-    if theirs.seen is not None:
-        seen = theirs.seen if seen is None else join(seen, theirs.seen)
-    training = replace(mine, totals=totals, last=last, seen=seen)
-    return solve(replace(fit, left_out=fit.left_out + other.left_out, training=training))
+    seen = fit.seen if other.seen is None else other.seen
+    if fit.seen is not None and other.seen is not None:
+        seen = join(fit.seen, other.seen)
+    training = replace(mine, totals=totals, last=mine.last or theirs.last)
+    left_out = fit.left_out + other.left_out
+    return solve(replace(fit, seen=seen, left_out=left_out, training=training))
 
 
 def solve(fit: Fit) -> Fit:
@@ -263,7 +263,7 @@ def solve(fit: Fit) -> Fit:
         stability = UNTRIED
         if auto:
             stability = try_stability(candidate, training.sample, fit.plan.symmetry, given["dtype"])
-        if stepper is None or stability.steady or stability.lasted > LONGER * best.lasted:
+        if stepper is None or stability.steady or stability.lasted > POLICY.much * best.lasted:
             best, stepper, chosen, parts = stability, candidate, noise, tried
         if best.steady or not auto:
             break
@@ -352,21 +352,23 @@ def _fingerprint(training: Training, stream: Stream, sample: Pairs) -> str:
     return total.hexdigest()
 
 
-def _keep(path: str | Path, totals: Totals, done: int, mark: str) -> None:
-    tensors = {}
+def _keep(path: str | Path, totals: Totals, seen: Fingerprints, done: int, mark: str) -> None:
+    tensors = {"seen": seen}
     for number, moments in enumerate(totals):
         tensors |= {f"factor {number}": moments.factor, f"slopes {number}": moments.slopes}
     save_checkpoint(path, tensors, done, [moments.rows for moments in totals], mark)
 
 
-def _resume(path: str | Path, empty: Totals, mark: str) -> tuple[Totals, int]:
+def _resume(
+    path: str | Path, empty: Totals, seen: Fingerprints, mark: str
+) -> tuple[Totals, Fingerprints, int]:
     """What an interrupted fit had learned, and from how many pairs; nothing if there is no file."""
-    shapes = {}
+    shapes: dict[str, tuple[int, ...]] = {"seen": (-1, *seen.shape[1:])}
     for number, moments in enumerate(empty):
         shapes |= {f"factor {number}": moments.factor.shape, f"slopes {number}": moments.slopes.shape}
     kept = load_checkpoint(path, shapes, mark)
     if kept is None:
-        return empty, 0
+        return empty, seen, 0
     arrays, header = kept
     totals = tuple(
         replace(
@@ -377,4 +379,4 @@ def _resume(path: str | Path, empty: Totals, mark: str) -> tuple[Totals, int]:
         )
         for number, moments in enumerate(empty)
     )
-    return totals, header["done"]
+    return totals, arrays["seen"], header["done"]

@@ -170,7 +170,7 @@ class Surrogate:
     @property
     def seen_(self) -> np.ndarray | None:
         """Fingerprints of the states learned from, by which `trust` knows them again."""
-        return None if self.fit_.training is None else self.fit_.training.seen
+        return self.fit_.seen
 
     @property
     def left_out_(self) -> int:
@@ -318,7 +318,7 @@ class Surrogate:
         An existing file is kept unless `force`. Members that were drawn before are written too.
         """
         self.fit_ = fitting.with_members(self.fit_) if members else self.fit_
-        known = self.fit_.plan, self.fit_.card, self.fit_.members
+        known = self.fit_.plan, self.fit_.card, self.fit_.members, self.fit_.seen
         file.save(path, file.Stored(self.stepper_, self.get_params(), *known), force=force)
 
     def page(
@@ -363,5 +363,5 @@ def load(path) -> Surrogate:
         check_settings(model.get_params())
     except ValueError as error:
         raise ValueError(f"{path}: not a onesnap model file that can be read: {error}") from error
-    model.fit_ = Fit(stored.plan, stored.stepper, stored.card, stored.members)
+    model.fit_ = Fit(stored.plan, stored.stepper, stored.card, stored.members, stored.seen)
     return model

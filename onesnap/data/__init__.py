@@ -15,6 +15,7 @@ gridded      NetCDF and Zarr through xarray
 opening      which of these a file is, by its content
 pairs        states before and after a step, with their context
 gaps         cells without values
+fingerprint  states that were learned from, known again
 card         what a model remembers of its data
 stream       the pairs of a dataset, in batches that fit into memory
 atomic       files that are there whole or not at all

@@ -4,7 +4,6 @@ metrics       relative squared error, valid time, skill, moments, spectra
 baseline      the linear window
 ensemble      readouts beside the model's own, and the band they make
 calibration   how wide that band has to be
-fingerprint   states that were learned from, known again
 verdict       errors beside those of simple models, and what they mean
 trust         a model judged by data that it has not learned from
 """

@@ -11,12 +11,12 @@ import numpy as np
 from ..data import Dataset
 from ..data.arrays import from_array
 from ..data.card import context_of
+from ..data.fingerprint import Fingerprints, Nearness, fingerprints, join, nearness
 from ..data.pairs import Pairs
 from ..data.stream import make_stream
 from ..model.forecaster import Forecaster
 from ..model.rollout import advance
 from .baseline import linear_window
-from .fingerprint import Fingerprints, Nearness, fingerprints, join, nearness
 from .metrics import ROUND_OFF, channel_errors, first_invalid, mean_state, rse_by_channel
 from .verdict import Channel, Trust
 

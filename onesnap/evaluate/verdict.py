@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..data.fingerprint import Nearness
 from ..model.rollout import VALID_RSE
-from .fingerprint import Nearness
 from .metrics import ROUND_OFF
 
 NEAR = 0.05  # deviations in space: states nearer to learned ones say little about others

@@ -18,6 +18,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_bytes
 
 from ..data.atomic import write_atomically
+from ..data.fingerprint import SIZE as PRINT_SIZE
 from ..grid.boundary import both_sides
 from ..grid.scaling import Scaling
 from ..grid.windows import AnyArray, per_axis, window_sides
@@ -48,7 +49,7 @@ REQUIRED = {  # name -> number of axes, None where it depends on the grid
     "context.low": 1,
     "context.high": 1,
 }
-OPTIONAL = {"features.basis": 2, "fill": 1, "loudest": 2, "members": 3}
+OPTIONAL = {"features.basis": 2, "fill": 1, "loudest": 2, "members": 3, "seen": 3}
 
 
 class Stored(NamedTuple):
@@ -59,6 +60,7 @@ class Stored(NamedTuple):
     plan: Plan
     card: dict[str, Any] | None = None  # of the data that the model was made from
     members: np.ndarray | None = None  # deviations from the readout, `(member, hidden, outputs)`
+    seen: np.ndarray | None = None  # fingerprints of the states learned from
 
 
 def save(path, stored: Stored, *, force: bool = False) -> None:
@@ -79,6 +81,7 @@ def save(path, stored: Stored, *, force: bool = False) -> None:
         "fill": inputs.fill,
         "loudest": stored.stepper.amplitudes,  # the name that files of this version have
         "members": stored.members,
+        "seen": stored.seen,
     }
     settings = {
         "version": VERSION,
@@ -222,7 +225,8 @@ def _assemble(settings: dict, tensors: dict[str, np.ndarray]) -> Stored:
     params = dict(settings["params"])
     if isinstance(params.get("surroundings"), list):  # JSON knows no tuples
         params["surroundings"] = _widths(params)
-    return Stored(stepper, params, plan, settings.get("data"), tensors.get("members"))
+    beside = tensors.get("members"), tensors.get("seen")
+    return Stored(stepper, params, plan, settings.get("data"), *beside)
 
 
 def _widths(settings: dict) -> tuple[int, ...]:
@@ -251,6 +255,7 @@ def _check_sizes(inputs: Inputs, symmetry: Group, tensors: dict[str, np.ndarray]
         "fill": "fill" not in shapes or (context.fields.size and shapes["fill"] == (channels,)),
         "loudest": "loudest" not in shapes or _are_limits(tensors["loudest"], channels),
         "members": shapes.get("members", (0, *shapes["readout"]))[1:] == shapes["readout"],
+        "seen": shapes.get("seen", (0, channels, PRINT_SIZE))[1:] == (channels, PRINT_SIZE),
         "context.low": context.low.shape == (known,) and _are_ranges(context.low, context.high),
         "symmetry": (symmetry.dimension, symmetry.channels) == (dimension, channels),
     }

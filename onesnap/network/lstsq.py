@@ -37,7 +37,7 @@ NOVEL = 1e8  # squared length, in units of the rows seen so far, from which on a
 FEW = 256  # columns, up to which products are made on one thread
 ENOUGH = 1.25  # rows for each column that a first factor is made of
 
-_pstrf, _tpqrt, _trcon = scipy.linalg.get_lapack_funcs(("pstrf", "tpqrt", "trcon"))
+_potrf, _pstrf, _tpqrt, _trcon = scipy.linalg.get_lapack_funcs(("potrf", "pstrf", "tpqrt", "trcon"))
 
 # Factorisations gain nothing from a second thread, and crawl when another program holds its core.
 # SciPy's threads are not NumPy's: those of one would wait for work on the cores of the other.
@@ -150,7 +150,7 @@ def merge(first: Moments, second: Moments) -> Moments:
     if first.solver == "normal":
         factor = first.factor + second.factor
     else:
-        factor = _below(first.factor, second.factor)
+        factor = _below(first.factor, second.factor, triangular=True)
     return replace(
         first, rows=first.rows + second.rows, factor=factor, slopes=first.slopes + second.slopes
     )
@@ -190,9 +190,7 @@ def solve(moments: Moments, penalty: np.ndarray | None = None) -> np.ndarray:
         system[:, :hidden] += 0.0 if penalty is None else penalty
     else:
         if penalty is not None:
-            below = _root(penalty)
-            below = np.pad(below, ((0, 0), (0, system.shape[1] - hidden)))
-            system = _below(moments.factor, below)[:hidden]
+            system = _penalised(moments.factor, penalty)[:hidden]
         return _shortest(system[:, :hidden], system[:, hidden:])
     # Rank-revealing QR: a singular system gets its shortest solution instead of noise. The factor
     # is triangular, so what was squared in "normal" is cut at round-off, in "qr" nothing is lost.
@@ -211,7 +209,7 @@ def solve_path(
     sizes = np.sqrt(beyond(moments, lead))
     sizes = np.where(sizes > 0, sizes, 1.0)
     if penalty is not None:
-        factor = _below(factor, np.pad(_root(penalty), ((0, 0), (0, len(factor) - hidden))))
+        factor = _penalised(factor, penalty)
     first, both, target = np.split(factor[:lead], [lead, hidden], axis=1)
     rest, remains = np.split(factor[lead:hidden, lead:], [hidden - lead], axis=1)
     left, values, right = np.linalg.svd(rest / sizes)
@@ -281,17 +279,32 @@ def _triangle(rows: np.ndarray) -> np.ndarray:
 
 
 @_one_thread
-def _below(factor: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """The triangular factor of a triangular one with rows below it, at half the work of any rows."""
+def _below(factor: np.ndarray, rows: np.ndarray, triangular: bool = False) -> np.ndarray:
+    """The triangular factor of a triangular one with rows below it, at half the work of any rows.
+
+    Rows that are `triangular` themselves take a third of that.
+    """
     if not len(rows):
         return factor
-    return np.triu(_tpqrt(0, min(64, len(factor)), factor, rows)[0])
+    zeros, block = (len(rows), 16) if triangular else (0, 64)
+    return np.triu(_tpqrt(zeros, min(block, len(factor)), factor, rows)[0])
+
+
+def _penalised(factor: np.ndarray, penalty: np.ndarray) -> np.ndarray:
+    """The triangular factor of [Φ Y] with rows below it whose Gram matrix is a penalty on Θ."""
+    root = _root(penalty)
+    below = np.pad(root, ((0, 0), (0, len(factor) - len(penalty))))
+    return _below(factor, below, triangular=len(root) == len(penalty))
 
 
 @_one_thread
 def _root(penalty: np.ndarray) -> np.ndarray:
-    """A matrix R with Rᵀ R = penalty; what round-off leaves of a semidefinite one is cut."""
-    factor, pivots, rank, _ = _pstrf(penalty)
+    """A matrix R with Rᵀ R = penalty but for round-off; triangular if it has as many rows."""
+    free = np.diag(penalty) <= 0.0  # of any penalty
+    factor, failed = _potrf(penalty + np.diag(free.astype(float)))
+    if not failed:
+        return np.where(free[:, None], 0.0, factor)
+    factor, pivots, rank, _ = _pstrf(penalty)  # which cuts what round-off made indefinite
     root = np.zeros((rank, len(penalty)))
     root[:, pivots - 1] = np.triu(factor[:rank])
     return root

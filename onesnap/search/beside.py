@@ -20,6 +20,8 @@ from .option import Option, weigh
 from .problem import Problem
 from .rule import comparable, in_words
 
+CONSERVED = 1e-6  # of the deviation of states, a change of their mean: round-off of single precision
+
 
 def find_mean(judge: Judge, plan: Plan) -> tuple[str, str]:
     """Whether the mean is conserved, or irrelevant and hence removed, or an ordinary quantity."""
@@ -32,7 +34,7 @@ def find_mean(judge: Judge, plan: Plan) -> tuple[str, str]:
     space = tuple(range(2, pairs.before.ndim))
     change = np.abs(pairs.after.mean(axis=space) - pairs.before.mean(axis=space))
     most = float(np.max(change / np.maximum(pairs.before.std(axis=(0, *space)), 1e-300)))
-    if most <= judge.policy.conserved:
+    if most <= CONSERVED:
         return "conserve", f"a step changes the mean by {most:.1e} of the deviation"
     reach = [min(2, (n - s) // 2) for n, s in zip(pairs.space, plan.stride, strict=True)]
     plan = replace(plan, extent=tuple(reach))
@@ -108,8 +110,8 @@ def _things(judge: Judge, plan: Plan) -> Iterator[tuple[str, Judge, Plan]]:
     turned = any(len(group) > 1 for group in groups)
     if problem.free("context") and not any(plan.context) and not turned:
         axes = range(problem.dimension)
-        alone = [tuple(judge.policy.cosines * (a == b) for b in axes) for a in axes]
-        for place in dict.fromkeys([*alone, (judge.policy.cosines,) * len(axes)]):
+        alone = [tuple(judge.policy.few * (a == b) for b in axes) for a in axes]
+        for place in dict.fromkeys([*alone, (judge.policy.few,) * len(axes)]):
             placed = [axis for axis in axes if place[axis]]
             if len(placed) < len(axes) or _wanders(pairs):
                 there = replace(judge, folds=make_folds(pairs, placed), known={})

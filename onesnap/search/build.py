@@ -25,9 +25,6 @@ from .folds import spread
 from .policy import POLICY
 from .problem import Problem
 
-PRINCIPAL_ROWS = 8_000  # windows, at least, that principal directions are taken from
-FEWEST = 16  # windows of a pair: to read a state for fewer would be a waste
-
 
 @dataclass(frozen=True)
 class Parts:
@@ -79,8 +76,9 @@ def make_parts(plan: Plan, problem: Problem) -> Parts:
 
 def make_layer(plan: Plan, sampler: Sampler, pairs: Pairs) -> Layer:
     """Draw the random layer, on the leading window directions where a rank is given."""
-    pairs = pairs[spread(len(pairs), PRINCIPAL_ROWS // FEWEST)]
-    share = max(1, PRINCIPAL_ROWS // (len(pairs) * len(sampler.elements)))
+    windows = POLICY.rows * POLICY.columns  # as many as the largest trials learn from
+    pairs = pairs[spread(len(pairs), windows // POLICY.reading)]
+    share = max(1, windows // (len(pairs) * len(sampler.elements)))
     few = replace(sampler, windows=share, share=False, noise=0.0, edges=False)
     variances, directions = principal(few.rows(pairs))
     position, beside = sum(plan.context), sampler.inputs.values

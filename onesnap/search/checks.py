@@ -7,16 +7,10 @@ import numpy as np
 from ..data.pairs import Pairs
 from ..grid.scaling import Scaling, range_of
 from .folds import sequences
+from .policy import POLICY
 
-FEWEST = 5  # pairs, from which on one can be told from all others
-FAR = (
-    6.0  # deviations of the logarithm of a change, robustly taken, from which on a pair is no sample
-)
-LEAST = 0.1  # such a deviation at least: changes that differ by a tenth are alike
-SPIKE = np.log(1.4)  # by which a pair in a sequence differs from both its neighbours, at least
+APART = np.log(POLICY.much) / 2  # of logarithms: changes that differ by less are alike
 SMALLEST = 1e-140  # whose square is a number as good as others
-OUTSIDE = 1.0  # ranges beyond those prepared with, from which on a batch is not of their kind
-SEAM = 2.0  # times the largest step between neighbours: what lies there is no neighbour
 
 
 def check_sizes(pairs: Pairs) -> None:
@@ -36,7 +30,7 @@ def far_outside(scaling: Scaling, states: np.ndarray) -> str:
     width = scaling.high - scaling.low
     beyond = np.maximum(scaling.low - low, high - scaling.high) / width
     worst = int(np.argmax(beyond))
-    if not beyond[worst] > OUTSIDE:
+    if not beyond[worst] > 1.0:  # a whole range
         return ""
     return (
         f"before: channel {worst} of this batch lies in {low[worst]:.4g} to {high[worst]:.4g}, "
@@ -58,15 +52,16 @@ def bad_pairs(pairs: Pairs) -> dict[int, str]:
         if key in seen:
             bad[number] = f"the same as pair {seen[key]}"
         seen.setdefault(key, number)
-    if len(seen) < FEWEST:
+    if len(seen) <= POLICY.few:  # from which one could not be told
         return bad
     changes = _log_changes(pairs)
     middle = np.median(changes, axis=0)
     apart = np.abs(changes - middle)
     # 1.48 times the median distance is the deviation of a normal distribution.
-    deviation = np.maximum(1.48 * np.median(apart, axis=0), LEAST)
-    channel = np.argmax(apart / deviation, axis=1)
-    for number in np.flatnonzero(np.max(apart / deviation, axis=1) > FAR):
+    deviation = 1.48 * np.median(apart, axis=0)
+    beyond = apart / np.maximum(2 * POLICY.strange * deviation, APART)
+    channel = np.argmax(beyond, axis=1)
+    for number in np.flatnonzero(np.max(beyond, axis=1) > 1.0):
         times = np.exp(changes[number] - middle)[channel[number]]
         if _alone(pairs, changes, int(number), channel[number]):
             bad.setdefault(int(number), f"its change is {times:.2g} times that of others")
@@ -84,7 +79,7 @@ def _alone(pairs: Pairs, changes: np.ndarray, number: int, channel: int) -> bool
         return len(sequence) == 1
     beside = [changes[other, channel] for other in sequence[place - 1 : place + 2] if other != number]
     gaps = changes[number, channel] - np.array(beside)
-    return bool(np.all(gaps > SPIKE) or np.all(gaps < -SPIKE))
+    return bool(np.all(gaps > APART) or np.all(gaps < -APART))
 
 
 def _log_changes(pairs: Pairs) -> np.ndarray:
@@ -106,11 +101,11 @@ def torn_axes(pairs: Pairs) -> list[int]:
     torn = []
     for axis in range(len(pairs.space)):
         states = np.moveaxis(pairs.before, 2 + axis, 0)  # (along, pair, channel, ...)
-        if len(states) < 2 * FEWEST:
+        if len(states) < 3 * POLICY.few:
             continue
         others = (1, *range(3, states.ndim))
         steps = np.sqrt(np.mean(np.diff(states, axis=0) ** 2, axis=others))  # (along - 1, channel)
         seam = np.sqrt(np.mean((states[0] - states[-1]) ** 2, axis=tuple(o - 1 for o in others)))
-        if np.any(seam > SEAM * np.maximum(steps.max(axis=0), 1e-12 * np.abs(states).max())):
+        if np.any(seam > POLICY.much * np.maximum(steps.max(axis=0), 1e-12 * np.abs(states).max())):
             torn.append(axis)
     return torn

@@ -15,12 +15,6 @@ from .policy import POLICY
 from .problem import Problem
 from .rule import in_words
 
-PATIENCE = 2  # larger extents in a row that are no better
-GROWN = 2.0  # times the least error, from which on larger windows only cost more
-
-FEW_UNITS = 40  # enough to see whether more cells help, for a hundredth of the cost of a fit
-HELPS = 0.5  # of the error that a wider window leaves, below which a given one is too small
-
 
 def find_stride(problem: Problem) -> tuple[tuple[int, ...], str]:
     """The largest small stride that divides the grid: more cells predicted at a time.
@@ -71,7 +65,7 @@ def rank_extents(judge: Judge, plan: Plan, least: int = 0) -> Option | None:
     if not problem.free("extent"):
         extent = per_axis("extent", problem.given["extent"], dimension, 0)
         return weigh(judge, replace(plan, extent=extent))
-    best, tried, worse = None, list[Option](), 0
+    best, tried = None, list[Option]()
     smallest = replace(plan, extent=(0,) * dimension)
     for candidate in [smallest, *wider(judge, smallest)]:
         if candidate.extent[0] < least:
@@ -81,8 +75,8 @@ def rank_extents(judge: Judge, plan: Plan, least: int = 0) -> Option | None:
             continue
         tried.append(option)
         if best is None or option.over(best) < 0:
-            best, worse = option, 0
-        elif (worse := worse + 1) >= PATIENCE and _settles(judge, best, option):
+            best = option
+        elif _settles(judge, best, option):
             break
     if best is None:
         return None
@@ -97,14 +91,15 @@ def _settles(judge: Judge, best: Option, last: Option) -> bool:
 
     Where a step reaches beyond all windows so far, their errors are alike, and prove nothing.
     """
-    return np.exp(best.error) < judge.policy.explained or last.over(best) > np.log(GROWN)
+    return np.exp(best.error) < judge.policy.explained or last.over(best) > np.log(judge.policy.much)
 
 
 def check_window(judge: Judge, plan: Plan) -> list[str]:
     """Words of warning if a step reaches beyond a window that was given."""
     if judge.problem.free("extent"):
         return []
-    units = min(plan.hidden, FEW_UNITS) // len(plan.symmetry) * len(plan.symmetry)
+    # A quarter of a first trial's units is enough to see whether more cells help.
+    units = min(plan.hidden, judge.policy.units // 4) // len(plan.symmetry) * len(plan.symmetry)
     small = replace(
         plan, hidden=units, rank=None, noise=judge.policy.noises[0], noise_form="isotropic",
         shrinkage=0.0 if units else np.inf,
@@ -115,7 +110,7 @@ def check_window(judge: Judge, plan: Plan) -> list[str]:
     near, far = weigh(judge, small), weigh(judge, larger)
     if near is None or far is None or np.exp(near.error) < judge.policy.explained:
         return []
-    if far.error > near.error + np.log(HELPS):
+    if far.error > near.error - np.log(judge.policy.much):
         return []
     return [
         f"the window is too small for the step: two cells more on each side bring a small model to "

@@ -18,9 +18,7 @@ from scipy.sparse.csgraph import connected_components
 from ..data.pairs import Pairs
 from .policy import POLICY
 
-FEW = 4  # trajectories, below which parts of space are held out
-ALIKE = 0.5  # of what chance leaves to 1: a correlation of two states of one trajectory
-CELLS = 4_096  # of a state, at most, that correlations are taken from
+CELLS = 4_096  # of a state, at most, that correlations are taken from: a bound of memory
 
 
 @dataclass(frozen=True)
@@ -119,7 +117,7 @@ def trajectories(pairs: Pairs) -> Int[np.ndarray, " pairs"]:
     moved = np.roll(states, [n // 2 for n in states.shape[2:]], axes)
     states, moved = (part.reshape(len(part), -1) for part in (states, moved))
     chance = np.abs(states @ moved.T).max()
-    alike = states @ states.T > chance + ALIKE * (1.0 - chance)
+    alike = states @ states.T > (chance + 1.0) / 2  # nearer to a copy than to chance
     alike = alike.reshape(2, len(lengths), 2, len(lengths)).any(axis=(0, 2))
     _, found = connected_components(alike)
     return np.repeat(found, lengths)
@@ -137,7 +135,7 @@ def ordered(pairs: Pairs) -> Pairs:
 def make_folds(pairs: Pairs, placed: Iterable[int] = ()) -> Folds:
     """Folds for pairs in order; along axes on which place matters space is not cut."""
     found = trajectories(pairs)
-    if (many := int(found.max()) + 1) >= FEW:
+    if (many := int(found.max()) + 1) >= POLICY.few:
         count = min(POLICY.folds, many)
         return Folds(count, found % count, pairs.space)
     free = [axis for axis in range(len(pairs.space)) if axis not in set(placed)]
@@ -145,7 +143,8 @@ def make_folds(pairs: Pairs, placed: Iterable[int] = ()) -> Folds:
         count = min(POLICY.folds, len(pairs))
         return Folds(count, np.arange(len(pairs)) * count // len(pairs), pairs.space)
     axis = max(free, key=lambda axis: (pairs.space[axis], _bend(pairs, axis)))
-    count = int(np.clip(pairs.space[axis] // POLICY.slab, 2, POLICY.folds))
+    # Three blocks across, at least: one in the middle judges.
+    count = int(np.clip(pairs.space[axis] // (3 * POLICY.stride), 2, POLICY.folds))
     return Folds(count, None, pairs.space, axis)
 
 

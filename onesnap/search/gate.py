@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .extents import PATIENCE, rank_extents, wider
+from .extents import rank_extents, wider
 from .given import first_plan
 from .held_out import Judge, Setting, Trial
 from .option import Option, weigh
@@ -23,10 +23,6 @@ from .policy import POLICY
 from .rule import Errors, comparable
 from .stability import UNTRIED, Stability, try_stability
 from .visited import disagreement
-
-DEAR = 2.0  # times the least error of all: a stability for which wider windows are worth a trial
-HASTE = 0.25  # power of the part of a trial that was lasted, by which the error may change at once
-COMPARABLY = 0.5  # of the most useful steps, for which others are of comparable use
 
 
 class Passed(NamedTuple):
@@ -63,8 +59,8 @@ def pass_gate(judge: Judge, contenders: Sequence[Option]) -> Passed:
     passed = _least_steady(judge, contenders)
     if not passed.stability.steady:
         return passed
-    soon, later = disagreement(judge, passed.option)
-    passed, gap = passed._replace(doubt=max(soon, later)), np.log(later)
+    doubt = max(disagreement(judge, passed.option))
+    passed, gap = passed._replace(doubt=doubt), np.log(doubt)
     if gap <= max(passed.error, np.log(judge.policy.explained)):
         return passed
     passed = passed._replace(error=gap)
@@ -110,16 +106,16 @@ def _least_steady(judge: Judge, contenders: Sequence[Option]) -> Passed:
             return trials[-1]
         # The sooner a trial ended, the farther it is from what is steady.
         ended = trials[-1].stability
-        change = HASTE * np.log(ended.asked / max(1, ended.lasted))
+        change = np.log(ended.asked / max(1, ended.lasted)) / judge.policy.few
         following = [_next(option, path, change) for path in _paths(judge, option)]
-        dear = error > first.error + np.log(DEAR)
-        if option.plan.extent == widest and dear and widened < PATIENCE:
+        dear = error > first.error + np.log(judge.policy.much)
+        if option.plan.extent == widest and dear and widened < judge.policy.much:
             # Wider windows are steady with less noise.
             following += (wide := _wider(judge, option))
             widest, widened = (wide[0].plan.extent if wide else widest), widened + 1
         for further in filter(None, following):
             heappush(waiting, (further.error, next(turns), further))
-    most = COMPARABLY * max(trial.useful for trial in trials)
+    most = max(trial.useful for trial in trials) / judge.policy.much
     return min((t for t in trials if t.useful >= most), key=lambda trial: trial.error)
 
 

@@ -14,10 +14,6 @@ from .extents import wider
 from .held_out import Judge
 from .option import Option, least, simplified, weigh
 
-HOPELESS = 3.0  # times the least error of a rung, with which an extent is not tried in the next
-FASTER = 4  # times as many units in the next rung, or half that if those are no better
-HALVES = 0.5  # of the error: a last doubling that did as much is worth one more without a trial
-
 
 def most_units(judge: Judge, plan: Plan) -> int:
     """As many as windows can feed, within what a fit and a forecast may cost."""
@@ -56,14 +52,14 @@ def grow(judge: Judge, option: Option) -> Grown:
     if np.isinf(simplified(judge, option).setting.shrinkage or 0.0):
         return Grown([], 0)
     most, rung = most_units(judge, option.plan), _beside(judge, option, option.plan.hidden)
-    option, factor, halved = least(rung) or option, FASTER, False
+    option, factor, halved = least(rung) or option, 4, False
     tried = min(most, _largest_trial(judge, option.plan))
     reason = words = "those of first trials"
-    while factor > 1:
+    while factor > 1:  # four times as many units in the next rung, or twice if those are no better
         units = _whole(option.plan, min(factor * option.plan.hidden, tried))
         if units <= option.plan.hidden:
             break
-        hopeless = {o.plan.extent for o in rung if o.over(option) > np.log(HOPELESS)}
+        hopeless = {o.plan.extent for o in rung if o.over(option) > 2 * np.log(judge.policy.much)}
         larger = _beside(judge, option, units, hopeless)
         best = least(larger)
         if best is None or not best.beats(option):
@@ -73,7 +69,7 @@ def grow(judge: Judge, option: Option) -> Grown:
             continue
         ratio, doublings = best.over(option), np.log2(units / option.plan.hidden)
         reason = words = f"{np.exp(ratio):.2g} of the held-out error with {option.plan.hidden}"
-        option, rung, halved = best, larger, ratio < doublings * np.log(HALVES)
+        option, rung, halved = best, larger, -ratio > doublings * np.log(judge.policy.much)
     units = option.plan.hidden
     if halved and units < _whole(option.plan, most):
         words += f" with {units}, so that twice as many need no trial"

@@ -19,16 +19,14 @@ from ..network import lstsq
 from ..network.inputs import Inputs
 from ..network.layer import Totals
 from ..network.sampler import Rows, join
-from .build import FEWEST, Parts, make_parts
+from .build import Parts, make_parts
 from .folds import Folds, spread
-from .policy import Policy
+from .policy import POLICY, Policy
 from .problem import Problem
 from .rule import Errors
 
 LEAST_ERROR = 1e-9  # of what a step changes: what is below differs by round-off only
-BLOCKS = 4  # of the windows that judge in a fold, whose errors are averaged apart
-FEW = 3  # shrinkages, from which on one decomposition for all is quicker than as many solutions
-FOLD_WORK = 5e8  # folds left out times cubed columns, at most: large trials leave out two
+BLOCKS = POLICY.few  # of the windows that judge in a fold, whose errors are averaged apart
 
 
 class Setting(NamedTuple):
@@ -88,7 +86,7 @@ class Trial:
             layer = replace(self.parts.layer, noise_form=form)
             alike = [s for s in settings if (s.noise, s.form) == (noise, form)]
             numbers = [s.shrinkage for s in alike if s.shrinkage is not None]
-            if len(numbers) < FEW:
+            if len(numbers) < 3:  # from there on one decomposition is quicker than as many solutions
                 solved |= {s: layer.solve(totals, noise, s.shrinkage, unit) for s in alike}
             else:
                 path = layer.solve_path(totals, noise, numbers, unit)
@@ -142,7 +140,9 @@ class Judge:
         ]
         if not able:
             return None
-        judged = int(np.clip(FOLD_WORK / layer.work, 2, self.folds.count))
+        # Large trials leave out two, or they would cost more than what they are for.
+        affordable = POLICY.columns**3 / POLICY.few
+        judged = int(np.clip(affordable / layer.work, 2, self.folds.count))
         able = [able[number] for number in spread(len(able), judged)]
         # Windows that touch the same of the folds left out go together.
         seen, together = sum(1 << fold for fold in able), dict[int, list[Rows]]()
@@ -164,7 +164,7 @@ class Judge:
         """Windows to learn from, by the folds they touch, and windows that judge, by their fold."""
         pairs, sampler = self.problem.pairs, parts.sampler
         identity = plan.symmetry.elements[0]
-        used = spread(len(pairs), max(1, min(len(pairs), wanted // FEWEST)))
+        used = spread(len(pairs), max(1, min(len(pairs), wanted // self.policy.reading)))
         share = min(pairs.cells, -(-wanted // len(used)))
         judges = max(1, self.policy.judges * self.folds.count // len(used))
         if self.folds.pairs is None:

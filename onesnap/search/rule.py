@@ -12,15 +12,15 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Float
 
-Errors = Float[np.ndarray, "folds blocks"]
+from .policy import POLICY
 
-ENOUGH = 4  # folds, from which on their means are compared; of fewer, their blocks
+Errors = Float[np.ndarray, "folds blocks"]
 
 
 def parts(errors: Errors) -> Float[np.ndarray, " parts"]:
     """What the mean is taken over: folds, or where few were left out, blocks of them."""
     there = errors[~np.isnan(errors).any(axis=1)]
-    return there.mean(axis=1) if len(there) >= ENOUGH else there.ravel()
+    return there.mean(axis=1) if len(there) >= POLICY.few else there.ravel()
 
 
 def mean(errors: Errors) -> float:

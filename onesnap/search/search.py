@@ -26,7 +26,6 @@ from .simple import find_simple
 from .symmetry import find_symmetry
 from .visited import check_visited
 
-CHEAP = 0.1  # of what a fit may cost: as many windows are used even where fewer are plenty
 TOLD = ("symmetry", "context", "mean")  # still found then
 
 log = logging.getLogger(__name__)  # tells of each stage as it ends, at the level INFO
@@ -155,7 +154,7 @@ def _with_windows(judge: Judge, plan: Plan, option: Option) -> Plan:
     problem, policy, layer = judge.problem, judge.policy, option.trial.parts.layer
     columns = layer.columns + (plan.hidden - option.plan.hidden) // orbit(plan)
     work = plan.hidden * (plan.hidden * share(plan) + len(layer.variances)) + 1
-    wanted = max(policy.plenty * columns, int(CHEAP * policy.work / work))
+    wanted = max(policy.plenty * columns, int(policy.cheap * policy.work / work))
     windows = -(-wanted // problem.learned)
     if windows >= problem.pairs.cells:
         return plan

@@ -13,10 +13,11 @@ from ..network.inputs import Inputs
 from .build import Parts, make_parts
 from .held_out import Judge
 from .option import Option
+from .policy import POLICY
 from .rule import in_words, loses
 from .symmetry import no_group
 
-POOR = 0.5  # of what a step changes: a model that errs by more has to be steady to be of use
+POOR = 1.0 / POLICY.much  # of what a step changes: what errs by more has to be steady to be of use
 
 
 class Simple(NamedTuple):

@@ -23,12 +23,8 @@ from ..symmetry import Element, Group
 from .folds import spread
 from .policy import POLICY, Policy
 
-EVERY = 10  # steps from one look at a trial forecast to the next
-FEWEST, MOST = 200, 1000  # steps of a long trial forecast
-SHORT, MANY = 50, 32  # steps of a short one, and states at most that such start from
-SHARE = 0.25  # of the work of the long ones, that the short ones may cost
-FAR = 1.0  # ranges outside the training range, from which on only a slow drift is excused
-AFTER = 30  # steps for which a forecast that left the range smoothly has to last
+EVERY, SHORT, FEWEST, MOST = POLICY.steps
+MANY = POLICY.few * POLICY.folds  # states, at most, that short ones start from
 
 
 class Known(NamedTuple):
@@ -82,12 +78,13 @@ def try_stability(
         trial = trial_forecast(bound, start + kick, steps, dtype)
         return _lasted(trial, start, known, steps, policy, stepper.amplitudes is None)
 
-    # Short ones from many states first, for what blows up does so soon; then long ones from a few.
+    # Short ones from many states first, for what blows up does so soon, at a quarter of the work of
+    # the long ones from a few.
     sample = numbers[spread(len(numbers), MANY)]
     before, after = pairs.before[sample], pairs.after[sample]
     known = Known(*bends_and_variances(after), _size(after - before).max(axis=0))
-    many = numbers[spread(len(numbers), int(np.clip(SHARE * affordable / SHORT, 2, MANY)))]
-    few = numbers[spread(len(numbers), int(np.clip(affordable / FEWEST, 2, policy.starts)))]
+    many = numbers[spread(len(numbers), int(np.clip(affordable / (4 * SHORT), 2, MANY)))]
+    few = numbers[spread(len(numbers), int(np.clip(affordable / FEWEST, 2, policy.few)))]
     steps = int(np.clip(affordable / len(few), FEWEST, MOST)) // SHORT * SHORT
     for starts, asked in ((many, SHORT), (few, steps)):
         for number in starts:
@@ -134,11 +131,12 @@ def _lasted(
     # What moves no faster than the data does drifts; what runs away moves faster and faster.
     moved = _size(np.diff(trial.states, axis=0)) / EVERY
     running = (moved > policy.strange * known.change).any(axis=1)
-    wandered = np.flatnonzero(ragged | (running & (trial.excess > FAR)))
+    outside = trial.excess > 1.0  # by a whole range
+    wandered = np.flatnonzero(ragged | (running & outside))
     ends = EVERY * int(wandered[0] + 1) if len(wandered) else trial.diverged_at
     # Patterns that grow leave the range too, but smoothly. No data says what comes after that.
-    left = np.flatnonzero(trial.excess > policy.left_range)
-    if ends is None or (len(left) and ends > EVERY * (left[0] + 1) + AFTER):
+    left = np.flatnonzero(trial.excess > 1.0 / policy.strange)  # before it can move so fast
+    if ends is None or (len(left) and ends > EVERY * (left[0] + 1) + SHORT):
         return steps
     return ends
 

@@ -12,10 +12,9 @@ from ..model.plan import Plan
 from ..symmetry import Element, Group, full, trivial
 from .held_out import Judge
 from .option import Option, weigh
+from .policy import POLICY
 from .problem import Problem
 from .rule import in_words, simplest
-
-MOST_TYPINGS = 8  # ways in which fields may turn, at most; enough for four fields
 
 
 def find_symmetry(judge: Judge, option: Option) -> Option:
@@ -58,8 +57,9 @@ def typings(problem: Problem, plan: Plan) -> list[tuple[str, ...]]:
     if isinstance(problem.kinds, tuple):
         return [problem.kinds]
     if dimension == 1:  # a sign of its own for each channel, relative to the first
+        most = 2 ** (POLICY.few - 1)  # all of them for a few channels
         signs = itertools.product(("scalar", "pseudoscalar"), repeat=channels - 1)
-        return [("scalar", *rest) for rest in itertools.islice(signs, MOST_TYPINGS)]
+        return [("scalar", *rest) for rest in itertools.islice(signs, most)]
     scalars = [("scalar",) * channels]
     if plan.potential:
         return scalars

@@ -21,9 +21,7 @@ from .folds import spread
 from .held_out import LEAST_ERROR, Judge
 from .option import Option
 from .simple import POOR
-from .stability import EVERY, SHORT, complete, mirrored, trial_forecast
-
-STEPS = 200  # of forecasts, as long as the shortest trial
+from .stability import EVERY, FEWEST as STEPS, SHORT, complete, mirrored, trial_forecast
 
 
 class Disagreement(NamedTuple):

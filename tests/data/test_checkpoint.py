@@ -75,6 +75,7 @@ def test_an_interrupted_fit_goes_on_and_gives_the_same_model(tmp_path, monkeypat
     whole = model().fit(dataset)
     states = dataset.states()
     np.testing.assert_array_equal(resumed.predict(states), whole.predict(states))
+    np.testing.assert_array_equal(resumed.seen_, whole.seen_)
     with pytest.raises(ValueError, match="it belongs to other data or other settings; remove it"):
         model(extent=3).fit(dataset, checkpoint=kept)
 

@@ -84,12 +84,14 @@ def test_copies_and_near_copies_of_what_was_learned_are_recognised(change):
     assert not apart.warnings or "judged by" not in apart.warnings[0]
 
 
-def test_a_model_from_a_file_is_told_what_it_learned_from(tmp_path):
+def test_a_model_from_a_file_knows_what_it_learned_from(tmp_path):
     truth = trajectory(12)
     model = snap.Surrogate(**LINE, symmetry=None).fit(*snap.pairs(truth))
     model.save(tmp_path / "model.safetensors")
     loaded = snap.load(tmp_path / "model.safetensors")
-    assert snap.trust(loaded, trajectory(8, seed=1)).near is None
+    other, learned = trajectory(8, seed=1), truth.copy()
+    assert snap.trust(loaded, other).near == snap.trust(model, other).near
+    assert snap.trust(loaded, learned).near.copied == 1.0
     assert not snap.trust(loaded, truth.copy(), truth).held_out
 
 

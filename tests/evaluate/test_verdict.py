@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from onesnap.evaluate.fingerprint import Nearness
+from onesnap.data.fingerprint import Nearness
 from onesnap.evaluate.verdict import Channel, Trust
 
 FINE = Channel("u", error=0.1, persistence=1.0, mean=2.0, linear=0.2, wider=0.9, size=2.0)

@@ -92,7 +92,8 @@ def test_units_in_whole_orbits_are_equivariant_to_round_off(group, reduced):
 )
 def test_a_fit_by_representations_is_the_average_of_one_to_all_images(group, monkeypatch):
     # Noise is measured on a few windows only, which are not each other's images.
-    monkeypatch.setattr(build, "PRINCIPAL_ROWS", 10 * len(group))
+    few = replace(build.POLICY, rows=1, columns=10 * len(group))
+    monkeypatch.setattr(build, "POLICY", few)
     shape = (1, group.channels, *(8,) * group.dimension)
     stride = 2 if group.dimension < 3 else 1
     settings = PLAIN | {"extent": 1, "stride": stride, "noise": 1e-2, "symmetry": group}

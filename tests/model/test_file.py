@@ -49,6 +49,7 @@ def test_a_round_trip_changes_nothing(name, tmp_path):
     np.testing.assert_array_equal(again.predict(STATES), model.predict(STATES))
     assert repr(again) == repr(model)
     assert again.summary() == model.summary()
+    np.testing.assert_array_equal(again.seen_, model.seen_)  # what was learned is known again
     again.save(tmp_path / "again")
     assert (tmp_path / "again").read_bytes() == path.read_bytes()
     with pytest.raises(snap.NotFittedError, match="has forgotten its training rows"):

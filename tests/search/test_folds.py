@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 from toys import smooth
 
 from onesnap.data.pairs import Pairs, make_pairs
-from onesnap.search.folds import FEW, make_folds, ordered, sequences, spread, trajectories
+from onesnap.search.folds import make_folds, ordered, sequences, spread, trajectories
 from onesnap.search.policy import POLICY
 
 
@@ -61,7 +61,7 @@ def test_states_in_a_circle_are_one_sequence():
     assert list(map(len, sequences(make_pairs(states, np.roll(states, -1, axis=0))))) == [4]
 
 
-@pytest.mark.parametrize("count", [FEW, 7, 8, 30])
+@pytest.mark.parametrize("count", [POLICY.few, 7, 8, 30])
 def test_sequences_are_held_out_where_there_are_enough(count):
     parts = make_folds(ordered(runs([2] * count)))
     assert parts.count == min(count, POLICY.folds)

@@ -15,6 +15,7 @@ from onesnap.search.option import Option, weigh
 from onesnap.search.policy import POLICY
 from onesnap.search.stability import UNTRIED, Stability
 
+PATIENT = replace(POLICY, few=np.inf)  # with which no noise is skipped
 BEFORE = 0.3 * smooth(0, (1, 1, 96))
 
 
@@ -48,8 +49,8 @@ def with_noise(option: Option, noise: float) -> Option:
 
 @pytest.mark.parametrize("least", POLICY.noises)
 def test_the_least_steady_noise_is_found(monkeypatch, least):
-    monkeypatch.setattr(gate, "HASTE", 0.0)  # none is skipped
     judge, options = contenders(2, shrinkage=0.0)
+    judge = replace(judge, policy=PATIENT)
     seen = steady_from(monkeypatch, {2: least})
     passed = pass_gate(judge, options)
     # Noise that leaves no more than persistence is no answer.
@@ -68,7 +69,7 @@ def test_the_sooner_trials_end_the_larger_are_the_steps(monkeypatch):
     assert len(seen) < POLICY.noises.index(1e-4)
     # At most the next setting beyond that part of the error is taken.
     least = with_noise(options[0], 1e-4).error
-    assert passed.option.error <= least + np.log(100) * gate.HASTE
+    assert passed.option.error <= least + np.log(100) / POLICY.few
 
 
 def test_shrinkage_calms_units_where_noise_does_not(monkeypatch):
@@ -85,8 +86,8 @@ def test_shrinkage_calms_units_where_noise_does_not(monkeypatch):
 
 
 def test_nothing_worse_is_tried_before(monkeypatch):
-    monkeypatch.setattr(gate, "HASTE", 0.0)  # none is skipped
     judge, options = contenders(1, 2, 3, shrinkage=0.0)
+    judge = replace(judge, policy=PATIENT)
     seen = steady_from(monkeypatch, {1: np.inf, 2: 1e-4, 3: np.inf})
     passed = pass_gate(judge, options)
     assert (passed.option.plan.extent, passed.option.setting.noise) == ((2,), 1e-4)

@@ -150,9 +150,8 @@ def test_each_stage_is_told_as_it_ends(caplog):
 
 def test_windows_are_as_many_as_determine_the_readout(monkeypatch):
     """Of many pairs a part is enough: the error on other states is that of all of them."""
-    small = replace(POLICY, columns=100, most_units=80)
+    small = replace(POLICY, columns=100, most_units=80, cheap=0.0)
     monkeypatch.setattr(search, "POLICY", small)
-    monkeypatch.setattr(search, "CHEAP", 0.0)
     states, unseen = 0.3 * smooth(0, (60, 1, 64)), 0.3 * smooth(1, (20, 1, 64))
     errors = {}
     for windows in ("auto", None):

@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import given, strategies as st
 
-from onesnap.evaluate.fingerprint import MOST, fingerprints, join, nearness
+from onesnap.data.fingerprint import MOST, fingerprints, join, nearness
 
 STATES = np.random.default_rng(0).normal(size=(12, 2, 24, 20))
 
