@@ -8,7 +8,7 @@ from __future__ import annotations
 import mmap
 import os
 import struct
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -115,6 +115,16 @@ def check(array, path, name: str):
 def numeric(array) -> bool:
     """Whether the array holds real numbers that float64 can."""
     return array.dtype.kind in "fiu" and array.dtype.itemsize <= 8
+
+
+def unread(arrays: Mapping[str, Any], used: Collection[str]) -> tuple[str, ...]:
+    """A note that names the arrays of several axes which nothing is read from, if there are any.
+
+    What is `used` are arrays, or groups with all that they hold.
+    """
+    rest = (name for name in arrays if name not in used and name.partition("/")[0] not in used)
+    left = [name for name in rest if numeric(arrays[name]) and len(arrays[name].shape) > 1]
+    return (f"left out: {', '.join(left)}",) if left else ()
 
 
 def values(array, path, name: str, most: int = 2**24) -> np.ndarray:

@@ -11,7 +11,7 @@ import numpy as np
 
 from .dataset import Dataset, Field, Trajectory, spacing
 from .errors import DataError
-from .hdf5 import numeric, opened, values
+from .hdf5 import numeric, opened, unread, values
 from .layout import SPACE, by_names, check_count
 
 GAS = ("density", "pressure")
@@ -137,6 +137,7 @@ def _flat(path, file, arrays) -> Dataset:
         ),
         dt=_coordinate(path, arrays, "t-coordinate", shape[1], longer=True),
         parameters=tuple(constants),
+        notes=unread(arrays, [*parts, *(f"{axis}-coordinate" for axis in ("t", *axes))]),
     )
 
 
@@ -176,6 +177,7 @@ def _groups(path, arrays) -> Dataset:
             for axis, size in zip(axes, layout.grid(first), strict=True)
         ),
         dt=_coordinate(path, arrays, f"{grid}/t", first[0], longer=True),
+        notes=unread(arrays, seeds),
     )
 
 
@@ -220,5 +222,5 @@ def _flow(path, arrays) -> Dataset:
         dt=_coordinate(path, arrays, "t", shape[1], longer=True),
         context=tuple(f"force_{axis}" for axis in axes) if forced else (),
         scalar_context=not forced,
-        notes=() if forced or "force" not in arrays else ("force left out: shape not understood",),
+        notes=unread(arrays, ["velocity", "particles", "t", *["force"] * forced]),
     )

@@ -9,7 +9,7 @@ import numpy as np
 
 from .dataset import Dataset, Field, spacing
 from .errors import DataError
-from .hdf5 import numeric, opened, values
+from .hdf5 import numeric, opened, unread, values
 from .layout import find_layout, split_names
 
 
@@ -68,5 +68,5 @@ def open_plain(path, arrays: Mapping[str, Any], field=None, dims=None) -> Datase
         dx=tuple(axis(n, s) for n, s in zip(layout.names, layout.grid(shape), strict=True)),
         dt=next((step for step in steps if step is not None), None),
         boundary=("periodic",) * len(layout.space),
-        notes=("boundary: the file does not say; taken as periodic",),
+        notes=(*unread(arrays, chosen), "boundary: the file does not say; taken as periodic"),
     )

@@ -10,7 +10,7 @@ import numpy as np
 
 from .dataset import KINDS, Dataset, Field, Trajectory, spacing
 from .errors import DataError
-from .hdf5 import numeric, opened, values, words
+from .hdf5 import numeric, opened, unread, values, words
 from .layout import check_count
 from .sizes import check_state
 
@@ -103,6 +103,8 @@ def open_well(path, file, arrays: Mapping[str, Any]) -> Dataset:
         return Trajectory(steps, read, tuple(table[sample]), context if still else None)
 
     boundary, mask = _boundary(path, file, arrays, axes, space)
+    read = [q.key for q in quantities]
+    notes += unread(arrays, ["dimensions", "scalars", "boundary_conditions", *read])
     if str(words(file.attrs.get("grid_type", "cartesian"))[0]).lower() != "cartesian":
         notes.append("the grid is not cartesian: its cells are taken as if they were all alike")
     fields = tuple(Field(q.name, KINDS[q.order], q.channels) for q in moving)

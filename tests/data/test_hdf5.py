@@ -1,6 +1,7 @@
 """HDF5 is untrusted: nothing outside the file is read, and sizes are checked before that."""
 
 import h5py
+import makers
 import numpy as np
 import pytest
 
@@ -119,3 +120,15 @@ def test_a_heap_that_never_ends_is_refused(folder, tmp_path):
     for short in (start + 3, start - 1, start - 9):  # cut anywhere, it is looked at without a crash
         (tmp_path / "a.nc").write_bytes(content[:short])
         check_heaps(tmp_path / "a.nc")
+
+
+@pytest.mark.parametrize("maker", ["plain", "well", "flat", "gas", "seeds", "flow"])
+def test_arrays_that_are_not_read_are_named(maker, tmp_path):
+    path = tmp_path / "some.h5"
+    getattr(makers, maker)(path)
+    field = {"field": "run/u,run/v"} if maker == "plain" else {}
+    before = snap.open(path, **field).notes
+    assert not [note for note in before if note.startswith("left out")]
+    with h5py.File(path, "a") as file:
+        file["more/w"], file["more/label"], file["more/n"] = np.ones((4, 5)), np.ones(3), b"text"
+    assert set(snap.open(path, **field).notes) - set(before) == {"left out: more/w"}
