@@ -2,6 +2,7 @@
 
 import h5py
 import numpy as np
+import scipy.io
 import xarray as xr
 
 RANDOM = np.random.default_rng(0)
@@ -148,6 +149,27 @@ def zarr2(path):
     data.to_zarr(path, zarr_format=2, consolidated=False)
 
 
+def matlab(path):
+    """Version 5: axes in MATLAB's order, points beside them as columns."""
+    beside = {"x": np.arange(16)[:, None] * 0.25, "t": np.arange(6)[None] * 0.5}
+    scipy.io.savemat(path, {"u": STATES[:, 0].T, "v": STATES[:, 1].T, **beside}, do_compression=True)
+
+
+def write_matlab73(path, arrays):
+    """HDF5 behind a block of MATLAB's own; axes come in reverse order."""
+    with h5py.File(path, "w", userblock_size=512) as file:
+        for name, array in arrays.items():
+            file[name] = array
+    with open(path, "r+b") as stream:
+        stream.write(b"MATLAB 7.3 MAT-file, Platform: GLNXA64".ljust(116))
+
+
+def matlab73(path):
+    """Version 7.3."""
+    beside = {"x": np.arange(16)[None] * 0.25, "t": np.arange(6)[:, None] * 0.5}
+    write_matlab73(path, {"u": STATES[:, 0], "v": STATES[:, 1], **beside})
+
+
 FILES = {
     "array.npy": npy,
     "archive.npz": npz,
@@ -162,5 +184,11 @@ FILES = {
     "old.nc": netcdf3,
     "grid.zarr": zarr,
     "grid2.zarr": zarr2,
+    "old.mat": matlab,
+    "new.mat": matlab73,
 }
-OPTIONS = {"plain.h5": {"field": "run/u,run/v", "dims": "time,x"}}
+OPTIONS = {
+    "plain.h5": {"field": "run/u,run/v", "dims": "time,x"},
+    "old.mat": {"field": "u,v"},
+    "new.mat": {"field": "u,v"},
+}

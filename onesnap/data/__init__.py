@@ -7,7 +7,9 @@ provenance   what a forecast of ours says about itself
 layout       which axis of an array is time, which are space
 sizes        what is read, capped by what is stored
 hdf5         careful access to HDF5: no links out of the file, no surprises in size
+named        named arrays of a file, some of them states, others axes and steps
 arrays       .npy and .npz
+matlab       .mat of version 5
 well         HDF5 as The Well publishes it
 pdebench     HDF5 as PDEBench publishes it
 plain        any other HDF5, by the names of its arrays and axes

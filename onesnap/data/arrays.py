@@ -4,36 +4,18 @@ from __future__ import annotations
 
 import os
 import zipfile
-from dataclasses import replace
-from typing import Any, NamedTuple
+from functools import partial
 
 import numpy as np
 from numpy.lib import format as npy
 
 from ..grid.states import unmasked
-from .axes import is_irregular
-from .dataset import Dataset, Field, spacing
+from .dataset import Dataset
 from .errors import DataError, reading
-from .layout import SPACE, find_layout
+from .layout import SPACE
+from .named import Header, choose, make_dataset, open_named
 from .provenance import recognise, stored_channels
 from .sizes import check_stored
-
-
-class Header(NamedTuple):
-    """What an array file says before its values."""
-
-    shape: tuple[int, ...]
-    fortran: bool
-    dtype: np.dtype
-
-    @property
-    def size(self) -> int:
-        """Bytes of the values."""
-        return int(np.prod(self.shape, dtype=object)) * self.dtype.itemsize
-
-    @property
-    def numeric(self) -> bool:
-        return self.dtype.kind in "fiu"
 
 
 def _header(stream, path) -> Header:
@@ -69,63 +51,21 @@ def open_npy(path, dims=None) -> Dataset:
             order = "F" if header.fortran else "C"
             return np.memmap(path, header.dtype, "r", offset, header.shape, order=order)
 
-        return _dataset(path, "NumPy array", "u", header, load, dims)
+        return make_dataset(path, "NumPy array", {"u": header}, lambda _: load(), dims)
 
 
 def open_npz(path, field: str | None = None, dims=None) -> Dataset:
-    """One array of a `.npz` file, `states` if there is one; `dt`, `dx` and `x`, `t` are used."""
+    """Arrays of a `.npz` file, `states` if there is one; `dt`, `dx` and `x`, `t` are used."""
     with reading(path):
         headers = _headers(path)
-        large = [name for name, h in headers.items() if len(h.shape) > 1 and h.numeric]
-        if field is None:
-            field = "states" if "states" in headers else large[0] if len(large) == 1 else None
-        if field is None or field not in headers:
-            listed = ", ".join(f"{name} {header.shape}" for name, header in headers.items())
-            raise DataError(f"{path}: choose the array of states with field; it holds: {listed}")
-
-        def number(*names: str) -> Any:
-            """The first of these arrays that is there, if it is small and of numbers."""
-            for name in names:
-                header = None if name == field else headers.get(name)
-                if header is None or not header.numeric:
-                    continue
-                if len(header.shape) <= 1 and header.size <= 2**24:
-                    return _member(path, name)
-            return None
-
+        chosen = choose(path, headers, field)
         text = headers.get("onesnap")
         small = text is not None and text.dtype.kind == "U" and not text.shape and text.size < 2**20
         origin = str(_member(path, "onesnap")) if small else None
         if dims is None and stored_channels(origin):
-            dims = _own_dims(headers[field])  # a forecast of ours, on however small a grid
-        dataset = _dataset(
-            path, "NumPy archive", field, headers[field], lambda: _member(path, field), dims
-        )
-        dt, times = number("dt"), number("t", "time")
-        dx = [number(name) for name in dataset.axes]
-        dx = [spacing(x) if x is not None and x.ndim else None for x in dx]
-        notes = list(dataset.notes)
-        if (given := number("dx")) is not None:
-            dx = np.broadcast_to(given, len(dx)).astype(float).tolist()
-            dx = [_step("dx", value, notes) for value in dx]
-        if left := [name for name in large if name != field]:
-            notes.append(f"left out: {', '.join(left)}; choose with field")
-        uneven = [n for n in dataset.axes if is_irregular(number(n) if number(n) is not None else 0)]
-        step = _step("dt", float(dt), notes) if dt is not None and dt.ndim == 0 else None
-        if step is None and times is not None:
-            step = spacing(times)
-            uneven += ["time"] if is_irregular(times) else []
-        notes += [f"axis {name}: its points are not evenly spaced" for name in uneven]
-        known = replace(dataset, dt=step, dx=tuple(dx), notes=tuple(notes), irregular=tuple(uneven))
-        return recognise(known, origin)
-
-
-def _step(name: str, value: float, notes: list[str]) -> float | None:
-    """A spacing that a file tells; one that cannot be is noted, and not known."""
-    if 0 < value < np.inf:
-        return value
-    notes.append(f"{name}: the file says {value:g}, which cannot be; taken as unknown")
-    return None
+            dims = _own_dims(headers[chosen[0]])  # a forecast of ours, on however small a grid
+        load = partial(_member, path)
+        return recognise(open_named(path, "NumPy archive", headers, load, chosen, dims), origin)
 
 
 def _headers(path, most: int = 2**31) -> dict[str, Header]:
@@ -155,7 +95,7 @@ def from_array(states, *, dt: float | None = None, boundary="periodic") -> Datas
     """An array `(time, channel, *space)` that is in memory already."""
     states = unmasked(states)
     header = Header(states.shape, False, states.dtype)
-    dataset = _dataset("array", "array", "u", header, lambda: states, _own_dims(header))
+    dataset = make_dataset("array", "array", {"u": header}, lambda _: states, _own_dims(header))
     return dataset.with_options(dt=dt, boundary=boundary)
 
 
@@ -167,33 +107,3 @@ def _own_dims(header: Header) -> tuple[str, ...]:
 def _member(path, name: str) -> np.ndarray:
     with np.load(path, allow_pickle=False) as archive:
         return archive[name]
-
-
-def _dataset(path, kind: str, name: str, header: Header, load, dims) -> Dataset:
-    """One array as a dataset; `load()` is called once, when the first states are wanted."""
-    if not header.numeric:
-        raise DataError(
-            f"{path}: expected real numbers, got {header.dtype}; give complex ones as two channels"
-        )
-    shape = header.shape
-    layout = find_layout(dims, shape, path)
-    count = layout.count(shape)
-    names = [name] if count == 1 else [f"{name}_{index}" for index in range(count)]
-    kept: list[np.ndarray] = []
-
-    def read(sample: int, start: int, stop: int) -> np.ndarray:
-        if not kept:
-            kept.append(load())
-        return layout.read(kept[0], sample, start, stop)
-
-    return Dataset(
-        path=str(path),
-        format=kind,
-        fields=tuple(Field(word) for word in names),
-        axes=layout.names,
-        space=layout.grid(shape),
-        trajectories=layout.trajectories(shape, path, read),
-        dx=(None,) * len(layout.space),
-        boundary=("periodic",) * len(layout.space),
-        notes=("boundary: the file does not say; taken as periodic",),
-    )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -43,6 +43,20 @@ class Layout:
             order = [axis - (axis > self.sample) for axis in order]
         states = np.transpose(np.asarray(source[tuple(index)], np.float64), order)
         return states[:, None] if self.channel is None else states
+
+    def reversed(self, axes: int) -> Layout:
+        """The same of an array whose axes come in reverse order; those of space keep theirs."""
+
+        def other(axis: int | None) -> int | None:
+            return None if axis is None else axes - 1 - axis
+
+        return replace(
+            self,
+            time=axes - 1 - self.time,
+            space=tuple(axes - 1 - axis for axis in self.space),
+            channel=other(self.channel),
+            sample=other(self.sample),
+        )
 
     def trajectories(self, shape: Sequence[int], path, read) -> tuple[Trajectory, ...]:
         """One for each sample; `read(sample, start, stop)` gives its states."""
@@ -108,6 +122,22 @@ def by_shape(shape: Sequence[int], path) -> Layout:
         f"{path}: cannot tell which axis of shape {tuple(shape)} is which; name them with dims, "
         "as in dims='time,x,y' or dims='sample,time,x,channel'"
     )
+
+
+def by_axes(shape: Sequence[int], lists: Mapping[str, int]) -> list[str] | None:
+    """Names of the axes, each that of a list of points of its length, as x and t often stand beside.
+
+    None unless each axis has one. Of axes as long as each other, x comes before y and y before z.
+    """
+    known = {name: size for name, size in lists.items() if name in (*SPACE, *TIMES)}
+    names = []
+    for size in shape:
+        fitting = [name for name in (*TIMES, *SPACE) if known.get(name) == size]
+        if not fitting or (fitting[0] in TIMES and len(fitting) > 1):
+            return None
+        names.append(fitting[0])
+        del known[fitting[0]]
+    return names if sum(name in TIMES for name in names) == 1 else None
 
 
 def find_layout(dims, shape: Sequence[int], path) -> Layout:

@@ -9,12 +9,14 @@ from .dataset import Dataset
 from .errors import DataError, reading
 from .gridded import open_netcdf, open_zarr
 from .hdf5 import check_heaps, list_arrays, opened
+from .matlab import open_matlab
 from .pdebench import is_pdebench, open_pdebench
 from .plain import open_plain
 from .well import is_well, open_well
 
 KNOWN = (
-    "known are .npy, .npz, HDF5 (The Well, PDEBench, or plain with field and dims), NetCDF and Zarr"
+    "known are .npy, .npz, HDF5 (The Well, PDEBench, or plain with field and dims), NetCDF, Zarr and "
+    "MATLAB's .mat; convert others with xarray, as in xarray.open_dataset(path).to_netcdf('data.nc')"
 )
 
 
@@ -42,20 +44,28 @@ def _open(path: Path, field, dims) -> Dataset:
         return open_npy(path, dims)
     if start.startswith(b"PK\x03\x04"):
         return open_npz(path, field, dims)
+    if start.startswith(b"MATLAB 5.0 MAT-file"):
+        return open_matlab(path, field, dims)
     if start[:4] in (b"CDF\x01", b"CDF\x02"):
         return open_netcdf(path, "scipy", field, dims)
     # HDF5 may stand behind a block of the user's own.
     if any(start[at:].startswith(b"\x89HDF\r\n\x1a\n") for at in (0, 512, 1024, 2048)):
-        return _open_hdf5(path, field, dims)
+        return _open_hdf5(path, field, dims, columns=start.startswith(b"MATLAB 7.3 MAT-file"))
+    if start[:4] == b"GRIB":
+        raise DataError(
+            f"{path}: GRIB; convert it with cfgrib, as in cfgrib.open_dataset(path).to_netcdf"
+        )
     if start[8:10] == b'{"':
         raise DataError(f"{path}: a model file, not data; onesnap.load reads it")
     raise DataError(f"{path}: starts with {start[:8]!r}, which is no format of data; {KNOWN}")
 
 
-def _open_hdf5(path: Path, field, dims) -> Dataset:
+def _open_hdf5(path: Path, field, dims, *, columns: bool) -> Dataset:
     check_heaps(path)
     with opened(path) as file:
         arrays = list_arrays(file, path)
+        if columns:
+            return open_plain(path, arrays, field, dims, columns=True)
         if field is None and dims is None:
             if is_well(file):
                 return open_well(path, file, arrays)

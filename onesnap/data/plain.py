@@ -10,12 +10,21 @@ import numpy as np
 from .dataset import Dataset, Field, spacing
 from .errors import DataError
 from .hdf5 import numeric, opened, unread, values
-from .layout import find_layout, split_names
+from .layout import by_axes, find_layout, split_names
 
 
-def open_plain(path, arrays: Mapping[str, Any], field=None, dims=None) -> Dataset:
-    """Arrays of one shape become the channels; with one candidate none has to be named."""
-    states = {name: a for name, a in arrays.items() if numeric(a) and len(a.shape) > 1}
+def open_plain(
+    path, arrays: Mapping[str, Any], field=None, dims=None, *, columns: bool = False
+) -> Dataset:
+    """Arrays of one shape become the channels; with one candidate none has to be named.
+
+    MATLAB counts along `columns` first: its axes stand in the file in reverse order.
+    """
+    lengths = {name: length for name, a in arrays.items() if (length := _length(a))}
+    states = {
+        name: a for name, a in arrays.items()
+        if numeric(a) and len(a.shape) > 1 and not (columns and name in lengths)
+    }  # fmt: skip
     listed = ", ".join(f"{name} {a.shape}" for name, a in arrays.items()) or "no arrays"
     if field is None:
         if len(states) != 1:
@@ -36,20 +45,22 @@ def open_plain(path, arrays: Mapping[str, Any], field=None, dims=None) -> Datase
     if len(shapes) != 1:
         raise DataError(f"{path}: field: expected arrays of one shape, got {shapes}")
     shape = shapes.pop()
-    layout = find_layout(dims, shape, path)
+    folder = chosen[0].rpartition("/")[0]
+    prefix = f"{folder}/" if folder else ""
+    lists = {n.removeprefix(prefix): size for n, size in lengths.items() if n.startswith(prefix)}
+    seen = shape[::-1] if columns else shape
+    layout = find_layout(dims or by_axes(seen, lists), seen, path)
+    layout = layout.reversed(len(shape)) if columns else layout
 
     def read(sample: int, start: int, stop: int) -> np.ndarray:
         with opened(path) as file:
             parts = [layout.read(file[name], sample, start, stop) for name in chosen]
         return np.concatenate(parts, axis=1)
 
-    folder = chosen[0].rpartition("/")[0]
-
     def axis(name: str, size: int) -> float | None:
-        key = f"{folder}/{name}" if folder else name
-        array = arrays.get(key)
-        fits = array is not None and array.shape == (size,) and numeric(array)
-        return spacing(values(array, path, key)) if fits else None
+        array = arrays.get(key := prefix + name)
+        fits = array is not None and lists.get(name) == size and numeric(array)
+        return spacing(values(array, path, key).ravel()) if fits else None
 
     count = layout.count(shape)
     fields = [
@@ -60,7 +71,7 @@ def open_plain(path, arrays: Mapping[str, Any], field=None, dims=None) -> Datase
     steps = [axis(word, shape[layout.time]) for word in ("time", "t")]
     return Dataset(
         path=str(path),
-        format="HDF5",
+        format="MATLAB 7.3" if columns else "HDF5",
         fields=tuple(fields),
         axes=layout.names,
         space=layout.grid(shape),
@@ -68,5 +79,14 @@ def open_plain(path, arrays: Mapping[str, Any], field=None, dims=None) -> Datase
         dx=tuple(axis(n, s) for n, s in zip(layout.names, layout.grid(shape), strict=True)),
         dt=next((step for step in steps if step is not None), None),
         boundary=("periodic",) * len(layout.space),
-        notes=(*unread(arrays, chosen), "boundary: the file does not say; taken as periodic"),
+        notes=(
+            *unread(arrays, [*chosen, *lengths]),
+            "boundary: the file does not say; taken as periodic",
+        ),
     )
+
+
+def _length(array) -> int | None:
+    """The number of entries of a list of points; None for what is none."""
+    long = [size for size in array.shape or () if size != 1]
+    return long[0] if len(long) == 1 else None

@@ -47,6 +47,9 @@ def test_one_of_several_arrays_has_to_be_chosen(tmp_path):
     with pytest.raises(DataError, match=r"choose the array of states.*it holds: a \(4, 9\)"):
         snap.open(tmp_path / "c.npz")
     assert snap.open(tmp_path / "c.npz", field="b").states().min() == 1
+    both = snap.open(tmp_path / "c.npz", field="b,a")
+    assert both.names == ["b", "a"]
+    np.testing.assert_array_equal(both.states()[:, 0], 1 + both.states()[:, 1])
 
 
 def test_an_array_in_memory():

@@ -7,7 +7,7 @@ import pytest
 
 import onesnap as snap
 from onesnap.data import DataError
-from onesnap.data.layout import by_names, by_shape, check_count, find_layout, split_names
+from onesnap.data.layout import by_axes, by_names, by_shape, check_count, find_layout, split_names
 
 
 def test_any_order_of_axes_reads_the_same_states():
@@ -82,3 +82,19 @@ def test_the_number_of_trajectories_has_to_be_possible():
     for count in (0, 100_001):
         with pytest.raises(DataError, match=f"holds {count} trajectories; expected 1 to 100000"):
             check_count(count, "file")
+
+
+@pytest.mark.parametrize(
+    ("shape", "lists", "names"),
+    [
+        ((9, 5), {"x": 9, "t": 5}, ["x", "t"]),
+        ((5, 7, 7), {"x": 7, "y": 7, "time": 5}, ["time", "x", "y"]),
+        ((5, 7, 9), {"y": 7, "x": 9, "t": 5}, ["t", "y", "x"]),
+        ((5, 5), {"x": 5, "t": 5}, None),  # which is which?
+        ((9, 2, 5), {"x": 9, "t": 5}, None),  # an axis without a list
+        ((9, 5), {"x": 9, "y": 5}, None),  # no time
+        ((9, 5), {"x": 9, "t": 5, "time": 5}, None),  # two of them
+    ],
+)
+def test_lists_of_points_tell_which_axis_is_which(shape, lists, names):
+    assert by_axes(shape, lists) == names
