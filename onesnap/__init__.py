@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .data import DataError as DataError, Dataset as Dataset, open as open
     from .data.pairs import pairs as pairs
     from .equations import System as System, simulate as simulate, systems as systems
+    from .evaluate.assimilate import Analysis as Analysis, assimilate as assimilate
     from .evaluate.metrics import (
         moments as moments,
         rse as rse,
@@ -45,6 +46,7 @@ _HOMES = {
     "data": ("DataError", "Dataset", "open"),
     "data.pairs": ("pairs",),
     "equations": ("System", "simulate", "systems"),
+    "evaluate.assimilate": ("Analysis", "assimilate"),
     "evaluate.metrics": ("moments", "rse", "skill", "spectrum", "valid_time"),
     "evaluate.trust": ("trust",),
     "evaluate.verdict": ("Trust",),

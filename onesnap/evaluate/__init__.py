@@ -5,5 +5,6 @@ baseline      the linear window
 ensemble      readouts beside the model's own, and the band they make
 calibration   how wide that band has to be
 verdict       errors beside those of simple models, and what they mean
+assimilate    the trajectory of a model that fits noisy observations best
 trust         a model judged by data that it has not learned from
 """

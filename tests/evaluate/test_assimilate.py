@@ -1,0 +1,93 @@
+"""Assimilation: of a wave that moves by a cell a step everything is known in closed form."""
+
+import numpy as np
+import pytest
+from toys import smooth
+
+import onesnap as snap
+from onesnap.evaluate.assimilate import fill
+
+STATES = smooth(0, (1, 1, 32))
+TRUTH = np.stack([np.roll(STATES[0], time, axis=-1) for time in range(9)])  # (time, channel, x)
+NOISE = 0.05
+
+
+@pytest.fixture(scope="module")
+def model():
+    """A linear window, which learns the shift to round-off."""
+    return snap.Surrogate(extent=1, stride=1, hidden=0, noise=1e-9).fit(TRUTH[:1], TRUTH[1:2])
+
+
+@pytest.fixture(scope="module")
+def noisy():
+    return TRUTH + NOISE * np.random.default_rng(0).normal(size=TRUTH.shape)
+
+
+def test_it_is_the_mean_of_what_was_seen_of_a_wave_that_only_moves(model, noisy):
+    analysis = snap.assimilate(model, noisy, noise=NOISE, window=9)
+    back = np.stack([np.roll(state, -time, axis=-1) for time, state in enumerate(noisy)])
+    np.testing.assert_allclose(analysis.states[0], back.mean(axis=0), atol=1e-4)
+    np.testing.assert_allclose(analysis.start, np.roll(analysis.states[0], 8, -1), atol=1e-6)
+    raw, analysed = analysis.compare(TRUTH)
+    assert analysed < 0.5 * raw
+    assert analysis.consistent
+
+
+def test_cells_that_are_never_seen_at_once_are_known_in_the_end(model, noisy):
+    mask = np.zeros(TRUTH.shape, bool)
+    mask[..., ::4] = True
+    analysis = snap.assimilate(model, noisy, noise=NOISE, mask=mask, window=9)
+    # The wave passes two observed cells or three: each value was seen as often.
+    assert np.sqrt(np.mean((analysis.states - TRUTH) ** 2)) < NOISE
+    gappy = np.where(mask, noisy, np.nan)
+    for same in (gappy, np.ma.masked_invalid(gappy)):
+        again = snap.assimilate(model, same, noise=NOISE, window=9)
+        np.testing.assert_array_equal(again.states, analysis.states)
+
+
+def test_members_tell_how_uncertain_it_is(model, noisy):
+    analysis = snap.assimilate(model, noisy, noise=NOISE, window=9, members=12)
+    # A mean of nine values, disturbed by as much noise as they have.
+    assert np.sqrt(np.mean(analysis.deviation**2)) == pytest.approx(NOISE / 3, rel=0.2)
+
+
+def test_windows_are_as_long_as_the_model_holds(model, noisy):
+    changed = noisy.copy()
+    changed[:6] = changed[:6, :, ::-1]  # the wave came from the other side before
+    assert len(snap.assimilate(model, changed[4:], noise=NOISE).states) == 2
+    assert len(snap.assimilate(model, noisy[5:], noise=NOISE).states) == 4
+    with pytest.warns(UserWarning, match="disagree by more than the noise"):
+        assert not snap.assimilate(model, changed, noise=NOISE, window=9).consistent
+
+
+def test_missing_cells_are_filled_from_their_neighbours():
+    line = np.array([[0.0, np.nan, np.nan, 3.0, np.nan]])
+    np.testing.assert_allclose(fill(line, "wall"), [[0.0, 1.0, 2.0, 3.0, 3.0]], atol=1e-9)
+    np.testing.assert_allclose(fill(line, "periodic")[0, -1], 1.5)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"observations": TRUTH[:1]}, "observations: expected .* 2 or more times"),
+        ({"observations": TRUTH[:, :, None]}, "observations: expected"),
+        ({"observations": np.full_like(TRUTH, np.nan)}, "some at every time; got none at time 0"),
+        ({"observations": np.full_like(TRUTH, np.inf)}, "got infinity"),
+        ({"noise": 0.0}, "noise: expected .* above 0"),
+        ({"noise": [1.0, 2.0]}, "noise: expected"),
+        ({"mask": np.ones(32)}, "mask: expected True where there is an observation, got float64"),
+        ({"every": 0}, "every: expected 1 or more"),
+        ({"window": 10}, "window: expected 'auto' or 2 to 9 times, got 10"),
+    ],
+)
+def test_bad_arguments_are_named(model, changes, words):
+    arguments = {"observations": TRUTH, "noise": NOISE} | changes
+    with pytest.raises(ValueError, match=words):
+        snap.assimilate(model, arguments.pop("observations"), **arguments)
+
+
+def test_a_comparison_is_with_the_truth_of_the_same_times(model, noisy):
+    analysis = snap.assimilate(model, noisy, noise=NOISE, window=4)
+    with pytest.raises(ValueError, match="truth: expected shape"):
+        analysis.compare(TRUTH)
+    assert np.isfinite(analysis.compare(TRUTH[-4:])).all()
