@@ -205,8 +205,10 @@ def fill(state: Float[np.ndarray, "C ..."], boundary) -> Float[np.ndarray, "C ..
 @partial(jax.jit, static_argnames=("every", "iterations"))
 def _fit(stepper: Stepper, first, known, every: int, iterations: int):
     """The states of the window, and the cost that is left, from a first guess of its beginning."""
-    import optax
-
+    try:
+        import optax
+    except ImportError as error:
+        raise ImportError("assimilate needs optax; pip install 'onesnap[assimilate]'") from error
     seen, here, sigma, guess, scale = known
     blind = 1.0 - here[0]  # cells that only the guess speaks of
 
