@@ -265,9 +265,10 @@ def solve(fit: Fit) -> Fit:
             stability = try_stability(candidate, training.sample, fit.plan.symmetry, given["dtype"])
         if stepper is None or stability.steady or stability.lasted > POLICY.much * best.lasted:
             best, stepper, chosen, parts = stability, candidate, noise, tried
-        if best.steady or not auto:
+        as_long = 0 < training.settled.lasted <= POLICY.much * best.lasted
+        if best.steady or as_long or not auto:
             break
-    else:
+    if auto and not best.steady:
         _warn_unsteady("no noise kept trial forecasts", best)
     if not auto and stepper is not None:
         best = try_stability(stepper, training.sample, fit.plan.symmetry, given["dtype"], GIVEN)

@@ -21,7 +21,7 @@ from .held_out import Judge, Setting, Trial
 from .option import Option, weigh
 from .policy import POLICY
 from .rule import Errors, comparable
-from .stability import UNTRIED, Stability, try_stability
+from .stability import EVERY, UNTRIED, Stability, try_stability
 from .visited import disagreement
 
 
@@ -51,15 +51,17 @@ def pass_gate(judge: Judge, contenders: Sequence[Option]) -> Passed:
     """The steady option of least error, if it knows the states it visits better than a linear window.
 
     Held-out windows are like those learned from. Of other states, a few pairs may tell so little that
-    what random units add is guessed.
+    what random units add is guessed. What ends before the first look at it knows none of them.
     """
     first = min(contenders, key=lambda option: option.error)
     if not judge.problem.free("noise") or first.plan.noise_form == "sampled":
         return Passed(first, UNTRIED, first.error)
     passed = _least_steady(judge, contenders)
-    if not passed.stability.steady:
+    doubt = np.inf
+    if passed.stability.steady:
+        doubt = max(disagreement(judge, passed.option))
+    elif passed.stability.lasted >= EVERY:
         return passed
-    doubt = max(disagreement(judge, passed.option))
     passed, gap = passed._replace(doubt=doubt), np.log(doubt)
     if gap <= max(passed.error, np.log(judge.policy.explained)):
         return passed

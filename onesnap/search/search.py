@@ -45,6 +45,7 @@ class Settled:
     plan: Plan
     parts: Parts
     noises: tuple[Noise, ...]  # that of the plan first
+    lasted: int = 0  # steps of trial forecasts of the choice, where none was steady
     readout: np.ndarray | None = None  # of a mean state or of persistence, which learn nothing
     warnings: tuple[str, ...] = ()
 
@@ -72,9 +73,10 @@ def settle(problem: Problem) -> Settled:
     passed = pass_gate(judge, contenders or [option])
     _tell("trial forecasts", passed.option)
     steady = passed.stability.steady or not problem.free("noise")
-    if (simple := find_simple(judge, passed.option, steady)) is not None:
+    useful = np.inf if steady else passed.useful
+    if (simple := find_simple(judge, passed.option, useful)) is not None:
         noises = (Noise(simple.plan.noise_form, 0.0),)
-        return Settled(simple.plan, simple.parts, noises, simple.readout, (simple.warning,))
+        return Settled(simple.plan, simple.parts, noises, 0, simple.readout, (simple.warning,))
     return _settled(judge, _explained(judge, passed, units), passed)
 
 
@@ -168,9 +170,7 @@ def _settled(judge: Judge, plan: Plan, passed: Passed | None) -> Settled:
     if judge.problem.free("noise") and plan.noise_form == "sampled":
         plan = replace(plan, reasons={**plan.reasons, "noise": "the paper's"})
     elif judge.problem.free("noise"):
-        # Where the gate found none steady, it weighed what a longer life costs.
-        if passed is None or passed.stability.steady:
-            sizes += larger_noises(judge, plan.noise)
+        sizes += larger_noises(judge, plan.noise)
         first = {"noise": "of little cost, and trial forecasts of the fit are steady"}
         plan = replace(plan, reasons=first | dict(plan.reasons))
     noises = tuple(Noise(plan.noise_form, size) for size in sizes)
@@ -182,7 +182,10 @@ def _settled(judge: Judge, plan: Plan, passed: Passed | None) -> Settled:
         )
     if passed is not None and passed.stability.steady:
         words += check_visited(passed.doubt)
-    return Settled(plan, make_parts(plan, judge.problem), noises, warnings=tuple(words))
+    # Where the gate found none steady, it weighed what a longer life costs: as long will do.
+    lasted = 0 if passed is None or passed.stability.steady else passed.stability.lasted
+    parts = make_parts(plan, judge.problem)
+    return Settled(plan, parts, noises, lasted, warnings=tuple(words))
 
 
 def _unjudged(judge: Judge, plan: Plan) -> Settled:

@@ -17,7 +17,7 @@ from .policy import POLICY
 from .rule import in_words, loses
 from .symmetry import no_group
 
-POOR = 1.0 / POLICY.much  # of what a step changes: what errs by more has to be steady to be of use
+POOR = 1.0 / POLICY.much  # of what a step changes: to err by more is of little use
 
 
 class Simple(NamedTuple):
@@ -29,8 +29,12 @@ class Simple(NamedTuple):
     warning: str
 
 
-def find_simple(judge: Judge, option: Option, steady: bool) -> Simple | None:
-    """Persistence, or the mean state, where nothing else is better by more than a standard error."""
+def find_simple(judge: Judge, option: Option, useful: float = np.inf) -> Simple | None:
+    """Persistence, or the mean state, where nothing else is better by more than a standard error.
+
+    `useful` are the steps that forecasts of an option are of use for which is not steady. Persistence
+    errs by what one step changes after one, and lasts for ever: less than twice that is worse.
+    """
     problem, plan = judge.problem, option.plan
     if not problem.free("hidden", "shrinkage"):
         return None
@@ -44,8 +48,7 @@ def find_simple(judge: Judge, option: Option, steady: bool) -> Simple | None:
         for name, readout in members.items()
     }
     name = "mean" if loses(errors["persistence"], errors["mean"]) else "persistence"
-    poor = not steady and np.exp(option.error) > POOR
-    if loses(errors[name], option.errors) and not poor:
+    if loses(errors[name], option.errors) and useful >= judge.policy.much:
         return None
     words = f"{in_words(errors[name])} of the change a step makes; {in_words(option.errors)} at best"
     plan = replace(
@@ -57,11 +60,14 @@ def find_simple(judge: Judge, option: Option, steady: bool) -> Simple | None:
     parts = make_parts(plan, problem)
     inputs = parts.sampler.inputs
     readout = persistence(inputs) if name == "persistence" else constant(inputs, state)
-    warning = (
-        f"nothing that was tried is better than {'the mean state' if name == 'mean' else name} on "
-        f"held-out data (at best {in_words(option.errors)} of the change a step makes), which is "
-        "what this model forecasts; give more pairs spread over time, or a smaller step"
-    )
+    called, best = "the mean state" if name == "mean" else name, in_words(option.errors)
+    why = f"nothing that was tried is better than {called} on held-out data (at best {best} of the "
+    why += "change a step makes)"
+    if useful < judge.policy.much:
+        why = "no forecast of anything that was tried stays in range, nor is of use for longer than "
+        why += f"{called} (at best {best} of the change a step makes on held-out data)"
+    warning = f"{why}, so that is what this model forecasts; give more pairs spread over time, or a "
+    warning += "smaller step"
     return Simple(plan, parts, readout, warning)
 
 

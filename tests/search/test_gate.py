@@ -218,3 +218,12 @@ def test_a_readout_that_is_not_finite_is_not_steady(monkeypatch):
     assert gate._try(judge, option).asked > 1
     monkeypatch.setattr(Trial, "readouts", lambda *_: [np.full((36, 2), np.nan)])
     assert gate._try(judge, option) == Stability(0, 1, 1)
+
+
+@pytest.mark.parametrize(("lasted", "believed"), [(9, False), (10, True)])
+def test_what_ends_before_the_first_look_is_not_believed(monkeypatch, lasted, believed):
+    judge, options = contenders(2, shrinkage=0.0)
+    steady_from(monkeypatch, {2: np.inf}, lasted)
+    passed = pass_gate(judge, options)
+    assert np.isfinite(passed.error) == believed
+    assert (passed.useful > 0) == believed

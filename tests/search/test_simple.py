@@ -1,13 +1,19 @@
 """What learns nothing, as a readout: persistence and a constant."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from toys import problem, smooth
+from toys import next_state, problem, smooth
 
 from onesnap.model.rollout import advance
 from onesnap.search.build import make_parts
+from onesnap.search.folds import make_folds
 from onesnap.search.given import first_plan
-from onesnap.search.simple import constant, persistence
+from onesnap.search.held_out import Judge
+from onesnap.search.option import weigh
+from onesnap.search.policy import POLICY
+from onesnap.search.simple import constant, find_simple, persistence
 
 GIVEN = {"extent": 2, "stride": 2, "hidden": 0, "symmetry": None, "gain": 1.0}
 
@@ -33,3 +39,17 @@ def test_nothing_changes_and_one_value_everywhere(space, more, mean):
     )
     expected = level.reshape(1, 2, *(1,) * len(space)) + set_aside
     np.testing.assert_allclose(answer, np.broadcast_to(expected, answer.shape), atol=1e-12)
+
+
+def test_what_is_not_steady_has_to_be_of_use_for_longer_than_persistence():
+    before = 0.3 * smooth(0, (1, 1, 96))
+    given = {"stride": 2, "symmetry": None, "gain": 1.0, "mean": "keep"}
+    posed = problem(before, next_state(before), **given)
+    judge = Judge(posed, make_folds(posed.pairs), POLICY)
+    option = weigh(judge, replace(first_plan(posed), extent=(2,)))
+    assert option.error < np.log(0.1)
+    assert find_simple(judge, option) is None  # steady
+    assert find_simple(judge, option, useful=2.0) is None
+    simple = find_simple(judge, option, useful=1.9)
+    assert simple.plan.member == "persistence"
+    assert "no forecast of anything that was tried stays in range" in simple.warning
