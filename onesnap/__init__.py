@@ -11,6 +11,7 @@ The rooms of the house, in the order in which the data flows; a room imports onl
     search      what is chosen from the data: held-out errors, one rule, one gate of trial forecasts
     evaluate    metrics, the linear window, an ensemble with its error band, trust
     fit         the record of what was learned; `Surrogate` is the face of it all
+    cluster     a fit on several processes or machines
     plots       pictures of forecasts and trajectories, and report pages
     cli         the command line and the demo
 """
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from .evaluate.verdict import Trust as Trust
     from .model.rollout import Forecast as Forecast, trajectory as trajectory
     from .model.stepper import Stepper as Stepper, stack as stack
+    from .network.accumulator import Accumulator as Accumulator
     from .surrogate import NotFittedError as NotFittedError, Surrogate as Surrogate, load as load
     from .symmetry import Group as Group
 
@@ -52,6 +54,7 @@ _HOMES = {
     "evaluate.verdict": ("Trust",),
     "model.rollout": ("Forecast", "trajectory"),
     "model.stepper": ("Stepper", "stack"),
+    "network.accumulator": ("Accumulator",),
     "surrogate": ("NotFittedError", "Surrogate", "load"),
     "symmetry": ("Group",),
 }

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from . import fit as fitting
-from .data.card import card
+from .cluster.executors import accumulate_on, check_executor
+from .cluster.pieces import combine, make_piece, sample_of, stream_like, with_sample
+from .cluster.prepared import load_prepared, save_prepared
 from .data.gaps import pairs_with_gaps
 from .data.gridded import from_labelled
 from .data.locked import held
 from .data.pairs import check_pairs
-from .data.stream import as_dataset, is_xarray, make_stream
+from .data.stream import as_dataset, is_xarray
 from .evaluate.ensemble import forecast_with_band, pick
 from .evaluate.metrics import skill
 from .fit import Fit, NotFittedError as NotFittedError
@@ -24,6 +26,7 @@ from .model import file
 from .model.plan import Plan
 from .model.rollout import advance, check_length, forecast
 from .model.stepper import Stepper, check_starts
+from .network.accumulator import Accumulator, add_up
 from .search.given import check_averaging
 from .search.problem import check_settings
 from .symmetry import Group
@@ -187,6 +190,8 @@ class Surrogate:
         count: int | None = None,
         checkpoint=None,
         progress=None,
+        executor=None,
+        pieces: int | None = None,
     ) -> Surrogate:
         """Learn from pairs `(pair, channel, *space)`: `after[i]` is `before[i]` a step later.
 
@@ -198,19 +203,35 @@ class Surrogate:
         A Dataset, or an array of xarray, may stand alone: all its pairs are read from disk a part
         at a time, or `count` of them spread over time. What was learned is kept in the file
         `checkpoint` now and then, and a fit that was interrupted goes on from there.
+
+        An `executor` of concurrent.futures, or one that is used alike (Dask, MPI), learns from a
+        dataset in `pieces`, each read from its file where a worker is. The same pieces give the same
+        bytes on any number of workers of any kind; None makes as many as the data asks for.
         """
         given = self.get_params()
         if after is None:
             data = as_dataset(before)
-            stream = make_stream(data, data.numbers(count))
-            assumed = any(note.startswith("boundary") for note in data.notes)
-            known = None if assumed else data.boundary, data.kinds, stream.fill, card(data)
+            if executor is not None:
+                check_executor(executor, data, pieces)
             with held(checkpoint):
-                sample = stream.sample()
+                stream, sample, known = sample_of(data, count)
                 prepared = fitting.prepare(given, sample, *known, count=len(stream.numbers))
-                for words in data.doubts(fitting.known_boundary(prepared)) if assumed else ():
+                for words in data.doubts(fitting.known_boundary(prepared)):
                     warnings.warn(words, stacklevel=2)
-                self.fit_ = fitting.learn_stream(prepared, stream, sample, checkpoint, progress)
+                if executor is None:
+                    self.fit_ = fitting.learn_stream(prepared, stream, sample, checkpoint, progress)
+                else:
+                    prepared = with_sample(prepared, sample)
+                    total = accumulate_on(
+                        executor, prepared, stream, sample,
+                        pieces=pieces, checkpoint=checkpoint, progress=progress,
+                    )  # fmt: skip
+                    self.fit_ = combine(prepared, total)
+        elif executor is not None:
+            raise ValueError(
+                "executor: expected a Dataset alone, which workers read from its file, got arrays; "
+                "save them, as in np.save, and give what onesnap.open makes of the file"
+            )
         else:
             pairs, gaps = pairs_with_gaps(before, after, parameters, fields)
             pairs = fitting.without_bad(pairs)
@@ -218,13 +239,43 @@ class Surrogate:
             self.fit_ = fitting.learn(prepared, pairs, progress)
         return self
 
-    def prepare(self, before, after, *, parameters=None, fields=None) -> Surrogate:
+    def prepare(
+        self, before, after=None, *, parameters=None, fields=None, count: int | None = None
+    ) -> Surrogate:
         """Choose the settings and draw the random layer from these pairs, without learning yet.
 
-        `fit` does it by itself. Call it before `partial_fit` or `merge`, with data typical of all.
+        `fit` does it by itself. Call it before `partial_fit`, `merge` or `accumulate`, with data
+        typical of all: pairs, or a Dataset alone, of which a sample is read. `save` then writes what
+        other machines need to learn with the same layer.
         """
-        pairs, gaps = pairs_with_gaps(before, after, parameters, fields)
-        self.fit_ = fitting.prepare(self.get_params(), pairs, fill=gaps.fill)
+        given = self.get_params()
+        if after is None:
+            data = as_dataset(before)
+            stream, sample, known = sample_of(data, count)
+            prepared = fitting.prepare(given, sample, *known, count=len(stream.numbers))
+            for words in data.doubts(fitting.known_boundary(prepared)):
+                warnings.warn(words, stacklevel=2)
+            self.fit_ = with_sample(prepared, sample)
+        else:
+            pairs, gaps = pairs_with_gaps(before, after, parameters, fields)
+            self.fit_ = fitting.prepare(given, pairs, fill=gaps.fill)
+        return self
+
+    def accumulate(
+        self, dataset=None, part: tuple[int, int] | None = None, *, progress=None
+    ) -> Accumulator:
+        """The sums that a prepared model learns from a dataset, or from a `part` (1 of 16) of it.
+
+        They can be added and saved; `combine` makes the model of them. Without data they are zero.
+        """
+        if dataset is None:
+            return make_piece(self.fit_, None).zero()
+        stream = stream_like(self.fit_, as_dataset(dataset), part)
+        return make_piece(self.fit_, stream).learn(progress)
+
+    def combine(self, accumulators: Iterable[Accumulator]) -> Surrogate:
+        """Learn what was accumulated elsewhere with this prepared model, and nothing else."""
+        self.fit_ = combine(self.fit_, add_up(accumulators))
         return self
 
     def partial_fit(self, before, after, *, parameters=None, fields=None, progress=None) -> Surrogate:
@@ -315,11 +366,14 @@ class Surrogate:
     def save(self, path, *, members: bool = False, force: bool = False) -> None:
         """Write the model file, with `members` for forecasts with an error band.
 
-        An existing file is kept unless `force`. Members that were drawn before are written too.
+        An existing file is kept unless `force`. Members that were drawn before are written too. A
+        model that was prepared and has not learned yet is written with what it needs to learn.
         """
+        if self.fit_.stepper is None:
+            return save_prepared(path, self.fit_, self.get_params(), force=force)
         self.fit_ = fitting.with_members(self.fit_) if members else self.fit_
         known = self.fit_.plan, self.fit_.card, self.fit_.members, self.fit_.seen
-        file.save(path, file.Stored(self.stepper_, self.get_params(), *known), force=force)
+        return file.save(path, file.Stored(self.stepper_, self.get_params(), *known), force=force)
 
     def page(
         self, path, states=None, *, parameters=None, fields=None, force: bool = False, **about
@@ -355,13 +409,21 @@ class Surrogate:
 
 def load(path) -> Surrogate:
     """Read a model file that `Surrogate.save` wrote."""
-    stored = file.load(path)
-    if unknown := set(stored.params) - set(inspect.signature(Surrogate.__init__).parameters):
+    prepared = load_prepared(path)
+    if prepared is not None:
+        params, fit = prepared
+    else:
+        stored = file.load(path)
+        params = stored.params
+        fit = Fit(stored.plan, stored.stepper, stored.card, stored.members, stored.seen)
+    if unknown := set(params) - set(inspect.signature(Surrogate.__init__).parameters):
         raise ValueError(f"{path}: holds settings that this onesnap does not know: {sorted(unknown)}")
-    model = Surrogate(**stored.params)
+    model = Surrogate(**params)
     try:
         check_settings(model.get_params())
     except ValueError as error:
         raise ValueError(f"{path}: not a onesnap model file that can be read: {error}") from error
-    model.fit_ = Fit(stored.plan, stored.stepper, stored.card, stored.members, stored.seen)
+    if fit.training is not None:  # with settings that files of old do not name
+        fit = replace(fit, training=replace(fit.training, given=model.get_params()))
+    model.fit_ = fit
     return model

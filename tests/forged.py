@@ -6,7 +6,8 @@ from pathlib import Path
 from safetensors import safe_open
 from safetensors.numpy import save_file
 
-from onesnap.model.file import KEY, _digest
+from onesnap.data.sealed import digest
+from onesnap.model.file import KEY
 
 
 def rewritten(path: Path, change, out: Path | None = None) -> None:
@@ -16,5 +17,5 @@ def rewritten(path: Path, change, out: Path | None = None) -> None:
         settings = json.loads(json.loads(stream.metadata()[KEY])["settings"])
     change(tensors, settings)
     text = json.dumps(settings)
-    header = {KEY: json.dumps({"settings": text, "digest": _digest(tensors, text)})}
+    header = {KEY: json.dumps({"settings": text, "digest": digest(tensors, text)})}
     save_file(tensors, path if out is None else out, metadata=header)

@@ -2,7 +2,8 @@
 
 app          the commands, errors as one line, and commands of other packages
 bars         progress bars
-data         info, fit, rollout, score and plot: commands on users' own files
+data         info, rollout, score and plot: commands on users' own files
+learn        fit, and its parts: prepare, accumulate, combine
 information  what info says of a file
 plain        output for terminals that do not know all letters
 demo         the whole way in one call

@@ -23,7 +23,7 @@ from rich.table import Table
 from typer.core import TyperGroup
 
 from .. import __version__
-from . import data, page
+from . import data, learn, page
 from .bars import bars
 from .plain import use_plain_letters
 from .words import say, warn
@@ -223,5 +223,6 @@ def _add_absent(app: typer.Typer, name: str, purpose: str) -> None:
 
 
 data.register(app)
+learn.register(app)
 page.register(app)
 add_commands(app, importlib.metadata.entry_points(group="onesnap.commands"))

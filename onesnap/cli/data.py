@@ -1,4 +1,4 @@
-"""Commands on users' own data: info, fit, rollout, score, plot."""
+"""Commands on users' own data: info, rollout, score, plot."""
 
 from __future__ import annotations
 
@@ -35,8 +35,6 @@ Edges = Annotated[
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace what is there already.")]
 Which = Annotated[int, typer.Option(min=0, help="Which trajectory of the file.")]
-Pairs = Annotated[int, typer.Option(min=0, help="Pairs to learn from, spread over time; 0 for all.")]
-Whole = Annotated[int | None, typer.Option(min=0)]
 
 
 def parse_boundary(text: str | None) -> Any:
@@ -80,64 +78,6 @@ def info(file: File, field: FieldName = None, dims: Dims = None) -> None:
     typer.echo(sketch(upright(dataset, states)[-1]))
     for words in dataset.doubts(dataset.boundary):
         typer.echo(f"onesnap: warning: {words}", err=True)
-
-
-def fit(
-    file: File,
-    out: Annotated[Path, typer.Option(help="Model file to write, ending in .safetensors.")],
-    pairs: Pairs = 20,
-    field: FieldName = None,
-    dims: Dims = None,
-    dt: Step = None,
-    boundary: Edges = None,
-    extent: Whole = None,
-    hidden: Whole = None,
-    seed: Annotated[int, typer.Option(min=0)] = 0,
-    checkpoint: Annotated[
-        Path | None, typer.Option(help="Keeps what was learned; a fit that was stopped goes on.")
-    ] = None,
-    band: Annotated[
-        bool, typer.Option("--band", help="Prepare the model for `onesnap rollout --band`.")
-    ] = False,
-    force: Force = False,
-) -> None:
-    """Learn from a data file, write the model, and report on data that was held out."""
-    from ..data import open as open_data
-    from ..data.atomic import check_writable
-    from ..evaluate.trust import trust
-    from ..surrogate import Surrogate
-
-    check_writable(out, ".safetensors", force=force)
-    if checkpoint is not None:
-        check_writable(checkpoint, checkpoint.suffix, force=True)
-    dataset = open_data(file, field=field, dims=dims, dt=dt, boundary=parse_boundary(boundary))
-    learned, held = dataset.split()
-    given: dict[str, Any] = {"extent": extent, "hidden": hidden}
-    model = Surrogate(seed=seed, **{k: v for k, v in given.items() if v is not None})
-    with warnings.catch_warnings(record=True) as caught, bars() as tell:
-        warnings.simplefilter("always", UserWarning)
-        tell("fit", 0, 1)
-        model.fit(
-            learned,
-            count=pairs or None,
-            checkpoint=checkpoint,
-            progress=lambda done, total: tell("fit", done, total),
-        )
-        model.save(out, members=band, force=force)
-        tell("judge", 0, 1)
-        report = trust(model, learned if held is None else held, learned)
-        tell("judge", 1, 1)
-    if checkpoint is not None:
-        checkpoint.unlink(missing_ok=True)
-    used = min(pairs or dataset.pair_count, learned.pair_count)
-    show(model.plan_.explain(), f"{out}: learned from {used} pairs", ("", "chosen", "because"))
-    show(report.rows(), "on data that was held out" if held else "on the training data")
-    if model.left_out_ and (training := model.fit_.training):
-        total = model.left_out_ + training.totals[0].rows
-        reason = "they touch missing values or reach over an edge"
-        say(f"{model.left_out_:,} of {total:,} windows left out: {reason}")
-    for words in [str(w.message) for w in caught] + report.warnings:
-        warn(words)
 
 
 def rollout(
@@ -295,7 +235,6 @@ def register(app: typer.Typer) -> None:
     """Add the commands to the command line."""
     for command, example in (
         (info, "info turbulence.hdf5"),
-        (fit, "fit turbulence.hdf5 --pairs 20 --out model.safetensors"),
         (rollout, "rollout model.safetensors turbulence.hdf5 --steps 200 --out forecast.zarr"),
         (score, "score forecast.zarr turbulence.hdf5"),
         (plot, "plot forecast.zarr --out forecast.png"),

@@ -15,18 +15,21 @@ pdebench     HDF5 as PDEBench publishes it
 plain        any other HDF5, by the names of its arrays and axes
 gridded      NetCDF and Zarr through xarray
 opening      which of these a file is, by its content
+source       where a dataset comes from: another process opens it anew
+collection   several files, a pattern or a folder as one dataset
 pairs        states before and after a step, with their context
 gaps         cells without values
 fingerprint  states that were learned from, known again
 card         what a model remembers of its data
 stream       the pairs of a dataset, in batches that fit into memory
 atomic       files that are there whole or not at all
+sealed       arrays and settings in a file with a digest
 checkpoint   what an interrupted fit had learned
 locked       files that one process holds while it writes them
 partial      a forecast that is under way, a piece at a time
 writing      forecasts into files of every format
 """
 
+from .collection import open as open
 from .dataset import Dataset as Dataset, Field as Field
 from .errors import DataError as DataError
-from .opening import open as open

@@ -48,8 +48,18 @@ class Trajectory:
 
     def part(self, start: int, stop: int) -> Trajectory:
         """The states from `start` to before `stop`."""
-        read = self.read
-        return replace(self, steps=stop - start, read=lambda a, b: read(start + a, start + b))
+        return replace(self, steps=stop - start, read=Shifted(self.read, start))
+
+
+@dataclass(frozen=True)
+class Shifted:
+    """Reads states that are counted from another one; a value, which can go to another process."""
+
+    read: Callable[[int, int], np.ndarray]
+    start: int
+
+    def __call__(self, start: int, stop: int) -> np.ndarray:
+        return self.read(self.start + start, self.start + stop)
 
 
 @dataclass(frozen=True)
@@ -82,6 +92,7 @@ class Dataset:
     irregular: tuple[str, ...] = ()  # axes, "time" among them, whose points are unevenly spaced
     falling: tuple[str, ...] = ()  # axes of space whose points come in falling order
     part: str = ""  # which states of the file these are, in words, where not all
+    learned: tuple[int, ...] | None = None  # parameters to learn from; None for those that vary
 
     def __post_init__(self):
         if not 1 <= len(self.space) <= 3 or len(self.axes) != len(self.space):
@@ -156,6 +167,8 @@ class Dataset:
 
     def varying_parameters(self) -> list[int]:
         """Those parameters that differ between trajectories: only they can be learned from."""
+        if self.learned is not None:
+            return list(self.learned)
         table = np.array([t.parameters for t in self.trajectories]).reshape(
             len(self.trajectories), len(self.parameters)
         )

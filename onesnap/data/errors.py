@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 import warnings
 from collections.abc import Iterator
+
+# Filters of warnings belong to the whole process: one thread at a time may set them aside.
+_quiet = threading.RLock()
 
 
 def printable(text: object) -> str:
@@ -33,7 +37,7 @@ class MissingPackage(ImportError, ValueError):
 def reading(path) -> Iterator[None]:
     """Whatever a library makes of a damaged file becomes one error that names the file."""
     try:
-        with warnings.catch_warnings():
+        with _quiet, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # libraries warn of oddities that are checked here
             yield
     except (DataError, MissingPackage, FileNotFoundError, PermissionError):

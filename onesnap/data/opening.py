@@ -20,22 +20,17 @@ KNOWN = (
 )
 
 
-def open(path, *, field=None, dims=None, dt: float | None = None, dx=None, boundary=None) -> Dataset:
-    """Open a file of states; values are read later, as they are needed.
+def is_zarr(path: Path) -> bool:
+    """Whether a folder is a Zarr store."""
+    return any((path / name).is_file() for name in ("zarr.json", ".zgroup", ".zmetadata"))
 
-    `field` chooses what to read where there is a choice, several names separated by commas, and
-    `dims` names the axes, as in "sample,time,x,y". `dt`, `dx` and `boundary` override the file.
-    """
-    path = Path(path)
+
+def open_file(path: Path, field=None, dims=None) -> Dataset:
+    """What one file holds, or one Zarr store."""
     if not path.exists():
         raise FileNotFoundError(f"{path}: no such file or folder")
-    dataset = _open(path, field, dims)
-    return dataset.with_options(dt=dt, dx=dx, boundary=boundary).with_mask()
-
-
-def _open(path: Path, field, dims) -> Dataset:
     if path.is_dir():
-        if any((path / name).is_file() for name in ("zarr.json", ".zgroup", ".zmetadata")):
+        if is_zarr(path):
             return open_zarr(path, field, dims)
         raise DataError(f"{path}: a folder that is no Zarr store; {KNOWN}; name a file in it")
     with reading(path), path.open("rb") as stream:

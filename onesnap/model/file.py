@@ -7,18 +7,15 @@ the same bits after a round trip. Writing is atomic: a file is there whole or no
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import json
 import math
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save as to_bytes
 
-from ..data.atomic import write_atomically
 from ..data.fingerprint import SIZE as PRINT_SIZE
+from ..data.sealed import UNREADABLE, read_sealed, write_sealed
 from ..grid.boundary import both_sides
 from ..grid.scaling import Scaling
 from ..grid.windows import AnyArray, per_axis, window_sides
@@ -33,11 +30,6 @@ from .validation import check_card, check_settings, check_window, make_group
 
 VERSION = 1
 KEY = "onesnap"  # the entry of the header that holds the settings, and a digest of it all
-MOST_HEADER = 2**24  # bytes; groups and reasons take some thousands
-UNREADABLE = (
-    SafetensorError, ValueError, KeyError, TypeError, AttributeError, IndexError, OverflowError,
-    RecursionError,
-)  # fmt: skip
 REQUIRED = {  # name -> number of axes, None where it depends on the grid
     "scaling.low": 1,
     "scaling.high": 1,
@@ -65,6 +57,12 @@ class Stored(NamedTuple):
 
 def save(path, stored: Stored, *, force: bool = False) -> None:
     """Write a model file."""
+    tensors, settings = pack(stored)
+    write_sealed(path, KEY, tensors, encode(settings), force=force)
+
+
+def pack(stored: Stored) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """The arrays of a model file, and its settings."""
     inputs, features = stored.stepper.inputs, stored.stepper.network.features
     scaling, context, plan = inputs.scaling, inputs.context, stored.plan
     arrays = {
@@ -103,10 +101,23 @@ def save(path, stored: Stored, *, force: bool = False) -> None:
         for name, array in arrays.items()
         if array is not None
     }
-    text = json.dumps(settings, default=_encode, sort_keys=True)
-    # One entry: the library writes several in any order, and the same model should be the same bytes.
-    header = {KEY: json.dumps({"settings": text, "digest": _digest(tensors, text)})}
-    write_atomically(path, to_bytes(tensors, metadata=header), force=force)
+    return tensors, settings
+
+
+def encode(settings: dict[str, Any]) -> str:
+    """Settings as the text of a file."""
+    return json.dumps(settings, default=_encode, sort_keys=True)
+
+
+def decode(text: str) -> dict[str, Any]:
+    """Settings out of the text of a file; one of another version is refused."""
+    settings = json.loads(text, object_hook=_decode)
+    if settings.get("version") != VERSION:
+        raise ValueError(
+            f"it has format version {settings.get('version')!r}, this onesnap reads {VERSION}; "
+            "upgrade onesnap"
+        )
+    return settings
 
 
 def load(path) -> Stored:
@@ -115,23 +126,13 @@ def load(path) -> Stored:
     if not path.is_file():
         raise FileNotFoundError(f"{path}: no such model file")
     try:
-        _check_size(path)
-        with safe_open(path, framework="numpy") as stream:
-            header = (stream.metadata() or {}).get(KEY)
-            if header is None:
-                raise ValueError("it is a safetensors file of another program")
-            tensors = {name: stream.get_tensor(name) for name in stream.keys()}  # noqa: SIM118
-        header = json.loads(header)
-        settings = json.loads(header["settings"], object_hook=_decode)
-        if settings.get("version") != VERSION:
-            raise ValueError(
-                f"it has format version {settings.get('version')!r}, this onesnap reads {VERSION}; "
-                "upgrade onesnap"
-            )
-        _check_tensors(tensors)
-        if header["digest"] != _digest(tensors, header["settings"]):
-            raise ValueError("it is damaged: its content does not match its digest")
-        return _assemble(settings, tensors)
+        sealed = read_sealed(path, KEY)
+        if sealed is None:
+            raise ValueError("it is a safetensors file of another program")
+        settings = decode(sealed.text)
+        check_tensors(sealed.tensors)
+        sealed.check()
+        return assemble(settings, sealed.tensors)
     except UNREADABLE as error:
         reason = f"{type(error).__name__}: {error}" if not isinstance(error, ValueError) else error
         raise ValueError(f"{path}: not a onesnap model file that can be read: {reason}") from error
@@ -153,24 +154,7 @@ def _decode(value: dict) -> Any:
     return make_group(value["group"])
 
 
-def _digest(tensors: dict[str, np.ndarray], settings: str) -> str:
-    """A fingerprint of everything in the file, so that no flipped bit goes unnoticed."""
-    total = hashlib.sha256(settings.encode())
-    for name in sorted(tensors):
-        total.update(f"{name} {tensors[name].shape} {tensors[name].dtype}".encode())
-        total.update(tensors[name].tobytes())
-    return total.hexdigest()
-
-
-def _check_size(path: Path) -> None:
-    """Look at the length of the header before anything is made of it."""
-    with path.open("rb") as stream:
-        length = int.from_bytes(stream.read(8), "little")
-    if not 2 <= length <= min(MOST_HEADER, path.stat().st_size - 8):
-        raise ValueError(f"its header would have {length} bytes")
-
-
-def _check_tensors(tensors: dict[str, np.ndarray]) -> None:
+def check_tensors(tensors: dict[str, np.ndarray]) -> None:
     expected = REQUIRED | OPTIONAL
     missing, extra = set(REQUIRED) - set(tensors), set(tensors) - set(expected)
     if missing or extra:
@@ -182,7 +166,7 @@ def _check_tensors(tensors: dict[str, np.ndarray]) -> None:
             raise ValueError(f"{name} holds values that are not finite")
 
 
-def _assemble(settings: dict, tensors: dict[str, np.ndarray]) -> Stored:
+def assemble(settings: dict, tensors: dict[str, np.ndarray]) -> Stored:
     """Build the parts, after checking every value, and that sizes fit together."""
     check_settings(settings)
     check_window(settings, tensors)

@@ -26,7 +26,8 @@ with atheris.instrument_imports(include=["onesnap.data", "onesnap.model"]):  # p
 from safetensors import safe_open
 from safetensors.numpy import save_file
 
-from onesnap.model.file import KEY, _digest
+from onesnap.data.sealed import digest
+from onesnap.model.file import KEY
 
 from .damage import describe, file_makers, make_model
 
@@ -56,7 +57,7 @@ class Target:
             self.file.write_bytes(content)
             return
         text = content.decode("utf-8", "replace")
-        header = {KEY: json.dumps({"settings": text, "digest": _digest(self.tensors, text)})}
+        header = {KEY: json.dumps({"settings": text, "digest": digest(self.tensors, text)})}
         save_file(self.tensors, self.path, metadata=header)
 
     def __call__(self, content: bytes) -> None:

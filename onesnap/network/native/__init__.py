@@ -10,12 +10,16 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Sequence
+from contextvars import ContextVar
 
 import jax
 import numpy as np
 
 from ...symmetry.parity import ParityNetwork
 from .library import STEP, compiled
+
+# Threads that training rows are dealt to; None for as many as there are cores.
+THREADS: ContextVar[int | None] = ContextVar("THREADS", default=None)
 
 
 def available(activation: str = "squareplus") -> bool:
@@ -90,4 +94,5 @@ def _call(name: str, arrays: Sequence[np.ndarray | None], sizes: Sequence[int]) 
     """Call a function of the library with arrays, sizes and the number of threads."""
     pointers = [None if array is None else ctypes.c_void_p(array.ctypes.data) for array in arrays]
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    getattr(compiled().code, name)(*pointers, *map(ctypes.c_int64, (*sizes, cores or 1)))
+    threads = THREADS.get() or cores or 1
+    getattr(compiled().code, name)(*pointers, *map(ctypes.c_int64, (*sizes, threads)))

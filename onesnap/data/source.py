@@ -1,0 +1,83 @@
+"""Where trajectories come from: what can go to another process, which opens the file anew.
+
+Nothing but names travels. A file is opened at most once in a process for all that is read from it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .dataset import Dataset, Shifted, Trajectory
+from .opening import open_file
+
+
+class Source(NamedTuple):
+    """A file, the options it was opened with, and when it was written: a new one is read anew."""
+
+    path: str
+    field: Any
+    dims: Any
+    written: int
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Reads the states of one trajectory of a source, or with `known` its known fields."""
+
+    source: Source
+    number: int
+    known: bool = False
+    opened: Dataset | None = None  # in the process that opened it; it does not travel
+
+    def __reduce__(self):
+        return Reading, (self.source, self.number, self.known)
+
+    def __call__(self, *span: int) -> np.ndarray:
+        dataset = _opened(self.source) if self.opened is None else self.opened
+        trajectory = dataset.trajectories[self.number]
+        read = trajectory.context if self.known else trajectory.read
+        assert read is not None
+        return read(*span)
+
+
+@lru_cache(maxsize=2)  # archives are held in memory
+def _opened(source: Source) -> Dataset:
+    return open_file(Path(source.path), source.field, source.dims)
+
+
+def open_source(path: Path, field=None, dims=None) -> Dataset:
+    """One file as a dataset that can go to another process."""
+    dataset = open_file(path, field, dims)
+    # Workers may have another folder to work in.
+    place, written = str(path.absolute()), path.stat().st_mtime_ns
+    source = Source(place, _hashable(field), _hashable(dims), written)
+    trajectories = [
+        replace(
+            one,
+            read=Reading(source, number, False, dataset),
+            context=None if one.context is None else Reading(source, number, True, dataset),
+        )
+        for number, one in enumerate(dataset.trajectories)
+    ]
+    return replace(dataset, trajectories=tuple(trajectories))
+
+
+def can_travel(dataset: Dataset) -> bool:
+    """Whether another process can read these data from a file."""
+    return all(_comes_from_file(trajectory) for trajectory in dataset.trajectories)
+
+
+def _comes_from_file(trajectory: Trajectory) -> bool:
+    read = trajectory.read
+    while isinstance(read, Shifted):
+        read = read.read
+    return isinstance(read, Reading)
+
+
+def _hashable(names: Any) -> Any:
+    return names if names is None or isinstance(names, str) else tuple(names)
