@@ -147,7 +147,7 @@ def test_a_prepared_model_knows_its_plan_but_no_step():
     assert model.plan_.hidden == 20
     assert model.fit_.stepper is None
     assert model.left_out_ == 0
-    for ask in (lambda: model.stepper_, lambda: model.predict(BEFORE), lambda: model.save("never")):
+    for ask in (lambda: model.stepper_, lambda: model.predict(BEFORE)):
         with pytest.raises(snap.NotFittedError, match="the model has not learned yet"):
             ask()
 
