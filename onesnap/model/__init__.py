@@ -7,6 +7,7 @@ rollout          forecasts with a status
 shard            the part of a grid that a device holds
 mesh             which device holds what
 devices          forecasts on many devices
+slabs            forecasts of states larger than memory
 forecaster       what anything that forecasts looks like
 file             model files
 validation       what a model file may say
