@@ -12,4 +12,5 @@ forecaster       what anything that forecasts looks like
 file             model files
 validation       what a model file may say
 forecast_file    long forecasts into files
+forecast_parts   forecasts of many processes into one file
 """

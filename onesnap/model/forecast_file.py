@@ -65,7 +65,7 @@ def forecast_to_file(
             forecast = _in_pieces(model, partial, first, steps, every, context, progress)
             states = partial.states()[: 1 + steps // every]
         times = (index + np.arange(len(states)) * every) * (dataset.dt or known["dt"] or 1.0)
-        write(out, states, times, labels, about | _status(forecast), forecast.band)
+        write(out, states, times, labels, about | status_of(forecast), forecast.band)
         partial.remove()
     return _finish(forecast, len(states))
 
@@ -135,7 +135,7 @@ def _later(forecast: Forecast, piece: Forecast, start: int) -> Forecast:
     return replace(forecast, left_range_at=left, diverged_at=diverged)
 
 
-def _status(forecast: Forecast) -> dict[str, Any]:
+def status_of(forecast: Forecast) -> dict[str, Any]:
     return {"diverged_at": forecast.diverged_at, "left_range_at": forecast.left_range_at}
 
 

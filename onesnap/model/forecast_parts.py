@@ -13,9 +13,10 @@ from ..data.card import card, context_of
 from ..data.parts import Parts
 from ..data.writing import check_name
 from .devices import gathered, place, trajectories
-from .forecast_file import PIECE, initial, origin
+from .forecast_file import PIECE, initial, origin, status_of
 from .forecaster import Forecaster
 from .mesh import make_mesh
+from .rollout import finish
 
 
 def forecast_by_parts(
@@ -47,6 +48,7 @@ def forecast_by_parts(
     states = np.asarray(stepper.inputs.cover(first), dtype)[None]
     mesh = make_mesh(devices, stepper, states.shape[2:])
     kept, good, parts = 1 + steps // every, 0, Parts(out)
+    outside = np.zeros(0)
     part = [n // mesh.shape[a] for n, a in zip(states.shape[2:], mesh.axis_names[1:], strict=True)]
     times = (index + np.arange(kept) * every) * (dataset.dt or known["dt"] or 1.0)
     if jax.process_index() == 0:
@@ -58,21 +60,21 @@ def forecast_by_parts(
         _write(parts, last[:, None], 0)
         for done in range(0, kept - 1, piece):
             count = min(piece, kept - 1 - done)
-            some, _, fine = trajectories(stepper, last, mesh, count, every)
+            some, far, fine = trajectories(stepper, last, mesh, count, every)
             last, fine = some[:, -1], int(gathered(fine)[0])
             _write(parts, some, 1 + done)
-            good += fine
+            good, outside = good + fine, np.append(outside, gathered(far)[0])
             if progress is not None:
                 progress(1 + done + count, kept)
             if fine < count * every:
                 break
-    diverged = None if good == (kept - 1) * every else good + 1
+    status = finish(np.zeros((kept, 0)), outside, good, (kept - 1) * every, every)
     multihost_utils.sync_global_devices("all parts are written")
     about = origin(model, model_path, dataset, trajectory, index, every)
     if jax.process_index() == 0:
-        parts.finish(1 + good // every, about | {"diverged_at": diverged}, force)
+        parts.finish(len(status.states), about | status_of(status), force)
     multihost_utils.sync_global_devices("the store has its name")
-    return 1 + good // every, diverged
+    return len(status.states), status.diverged_at
 
 
 def _write(parts: Parts, states: jax.Array, start: int) -> None:

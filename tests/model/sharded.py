@@ -74,9 +74,9 @@ def check_batch() -> None:
 def check_divergence() -> None:
     """A forecast that diverges in one place ends everywhere, at the step at which one device does."""
     stepper = untrained((2,), (2,), "wall", hidden=0)
-    stepper = with_readout(stepper, 3.0 * stepper.network.readout)
-    states = 0.1 * restless(3, (1, 1, 32))
-    states[..., 20] = 1.2
+    stepper = with_readout(stepper, 30.0 * stepper.network.readout)
+    states = 1e-4 * restless(3, (1, 1, 32))
+    states[..., 20] = 0.01
     mesh = make_mesh(4, stepper, (32,))
     (one,), (many,) = forecast(stepper, states, 40), forecast_on(mesh, stepper, states, 40)
     assert one.diverged_at is not None
