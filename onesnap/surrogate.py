@@ -23,6 +23,8 @@ from .evaluate.ensemble import forecast_with_band, pick
 from .evaluate.metrics import skill
 from .fit import Fit, NotFittedError as NotFittedError
 from .model import file
+from .model.devices import forecast_on
+from .model.mesh import make_mesh
 from .model.plan import Plan
 from .model.rollout import advance, check_length, forecast
 from .model.stepper import Stepper, check_starts
@@ -311,6 +313,7 @@ class Surrogate:
         parameters=None,
         fields=None,
         members: int = 0,
+        devices: Any = None,
         progress: Callable[[int, int], object] | None = None,
     ) -> Any:
         """Forecast `steps` steps and keep every `every`-th state, the initial one first.
@@ -319,6 +322,9 @@ class Surrogate:
         a `band` that nine in ten errors lie in, its `expected_rse`, and the step `valid_until`.
         A Python warning tells when a forecast diverges or leaves the training range.
 
+        `devices` are so many of those that JAX sees, or a Mesh of them with axes of "batch", "x",
+        "y", "z": each steps its part of the batch and of the grid, which changes round-off at most.
+
         A batch `(batch, channel, *space)` gives a list of forecasts. An xarray DataArray without a
         time axis gives one with it, up to where the forecast diverged.
         """
@@ -326,7 +332,8 @@ class Surrogate:
             plain, wrap = from_labelled(state, self.data_)
             result = self.rollout(
                 plain, steps, every,
-                parameters=parameters, fields=fields, members=members, progress=progress,
+                parameters=parameters, fields=fields, members=members, devices=devices,
+                progress=progress,
             )  # fmt: skip
             return wrap(result, every)
         for name, value, least in ("steps", steps, 0), ("every", every, 1), ("members", members, 0):
@@ -336,7 +343,14 @@ class Surrogate:
         states, single = self._states("state", state, stepper)
         check_length(steps, every, states, self.dtype)
         settings = states, steps, every, self.dtype, progress
-        if members:
+        if devices is not None:
+            if members:
+                raise ValueError(
+                    "members: a band is not forecast on several devices; leave out members or devices"
+                )
+            mesh = make_mesh(devices, stepper, states.shape[2:], len(states))
+            forecasts = forecast_on(mesh, stepper, *settings)
+        elif members:
             self.fit_ = fitting.with_members(self.fit_)
             forecasts = forecast_with_band(stepper, pick(self.fit_.members, members), *settings)
         else:

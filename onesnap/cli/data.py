@@ -89,6 +89,15 @@ def rollout(
     trajectory: Which = 0,
     every: Annotated[int, typer.Option(min=1, help="Keep every so many states.")] = 1,
     band: Annotated[bool, typer.Option("--band", help="Write the 90 % error band too.")] = False,
+    devices: Annotated[
+        int | None, typer.Option(min=1, help="Devices to spread the grid over, of all processes.")
+    ] = None,
+    coordinator: Annotated[
+        str | None, typer.Option(metavar="HOST:PORT", help="Where process 1 of several listens.")
+    ] = None,
+    process: Annotated[
+        str | None, typer.Option(help="Which of several processes this one is, as in 1/2.")
+    ] = None,
     field: FieldName = None,
     dims: Dims = None,
     dt: Step = None,
@@ -100,13 +109,19 @@ def rollout(
     from ..model.rollout import VALID_RSE
     from ..surrogate import load
 
+    if join(coordinator, process) > 1:
+        _rollout_by_parts(
+            model, file, out, field, dims, dt, devices, band,
+            steps=steps, start=start, trajectory=trajectory, every=every, force=force,
+        )  # fmt: skip
+        return
     dataset = open_data(file, field=field, dims=dims, dt=dt)
     with warnings.catch_warnings(record=True) as caught, bars() as tell:
         warnings.simplefilter("always", UserWarning)
         written, _ = forecast_to_file(
             load(model), model, dataset, out,
             steps=steps, start=start, trajectory=trajectory, every=every, force=force,
-            members=4 if band else 0,
+            members=4 if band else 0, devices=devices,
             progress=lambda done, total: tell("forecast", done, total),
         )  # fmt: skip
     say(f"{out}: {written} states")
@@ -116,6 +131,49 @@ def rollout(
         typer.echo(f"expected to be valid (RSE up to {VALID_RSE:g} %) {when}")
     for warning in caught:
         warn(warning.message)
+
+
+def join(coordinator: str | None, process: str | None) -> int:
+    """Meet the other processes, if there are any; how many there are."""
+    if coordinator is None and process is None:
+        return 1
+    number, _, count = (process or "").partition("/")
+    fine = coordinator and number.isdecimal() and count.isdecimal()
+    if not coordinator or not fine or not 1 <= int(number) <= int(count):
+        raise ValueError(
+            "process: expected --coordinator HOST:PORT with --process, one of so many as in 1/2, got "
+            f"{coordinator!r} and {process!r}"
+        )
+    import jax
+
+    jax.distributed.initialize(coordinator, int(count), int(number) - 1)
+    return int(count)
+
+
+def _rollout_by_parts(model, file, out, field, dims, dt, devices, band, **asked) -> None:
+    """The same of several processes, each of which writes its part."""
+    import jax
+
+    from ..data import open as open_data
+    from ..model.forecast_parts import forecast_by_parts
+    from ..surrogate import load
+
+    if band:
+        raise ValueError("band: a band is not forecast by several processes; leave out --band")
+    learned, dataset = load(model), open_data(file, field=field, dims=dims, dt=dt)
+    written, diverged = forecast_by_parts(
+        learned,
+        model,
+        dataset,
+        out,
+        devices=devices or len(jax.devices()),
+        dtype=learned.dtype,
+        **asked,
+    )
+    if jax.process_index() == 0:
+        say(f"{out}: {written} states")
+        if diverged is not None:
+            warn(f"the forecast diverged at step {diverged} and ends before")
 
 
 def compared(forecast: Dataset, truth: Dataset) -> tuple[np.ndarray, np.ndarray, int]:

@@ -59,29 +59,29 @@ def pad(
     ends = both_sides(boundary, len(extent))
     for axis, (reach, extra, (low, high)) in enumerate(zip(extent, more, ends, strict=True), 1):
         if reach + extra:
-            before = _beyond(numpy, state, axis, low, reach, False, level)
-            behind = _beyond(numpy, state, axis, high, reach + extra, True, level)
+            before = beyond(numpy, state, axis, low, reach, False, level)
+            behind = beyond(numpy, state, axis, high, reach + extra, True, level)
             state = numpy.concatenate([before, state, behind], axis)
     return state
 
 
-def _beyond(numpy: Any, state: Any, axis: int, kind: Any, width: int, high: bool, level: Any) -> Any:
+def beyond(numpy: Any, state: Any, axis: int, kind: Any, width: int, high: bool, level: Any) -> Any:
     """`width` cells of what lies beyond one end of an axis."""
     points = state.shape[axis]
     if kind == "periodic":
         if width > points:  # as surroundings may reach on a small grid: more than one turn
             cells = np.arange(width) if high else np.arange(points - width, points)
             return numpy.take(state, cells % points, axis)
-        return _end(state, axis, not high, width)
+        return end_of(state, axis, not high, width)
     if kind == "wall":
-        return numpy.flip(_end(state, axis, high, width), axis)
+        return numpy.flip(end_of(state, axis, high, width), axis)
     if kind == "open":
-        return numpy.repeat(_end(state, axis, high, 1), width, axis)
+        return numpy.repeat(end_of(state, axis, high, 1), width, axis)
     value = numpy.asarray(kind if level is None else level(float(kind)), state.dtype)
-    return 2 * value - numpy.flip(_end(state, axis, high, width), axis)
+    return 2 * value - numpy.flip(end_of(state, axis, high, width), axis)
 
 
-def _end(state: Any, axis: int, high: bool, count: int) -> Any:
+def end_of(state: Any, axis: int, high: bool, count: int) -> Any:
     """So many cells at the low or the high end of an axis."""
     first = state.shape[axis] - count if high else 0
     return state[(slice(None),) * axis + (slice(first, first + count),)]

@@ -17,6 +17,9 @@ from jaxtyping import Int
 
 from .boundary import both_sides
 
+# Along each axis: whether the low and the high end of the grid are here.
+Here = tuple[tuple[bool, bool], ...]
+
 
 class Span(NamedTuple):
     """Windows along an axis, and the blocks that each of them predicts there."""
@@ -51,6 +54,9 @@ class Edges:
         above = range(self.extent[axis], 0, -self.stride[axis])
         return tuple(above)[::-1] if self.ends[axis][1] else ()
 
+    def _beside(self, axis: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        return self.low(axis), self.high(axis)
+
     @property
     def along(self) -> list[tuple[int, ...]]:
         """Offsets along each axis of the blocks that a window predicts, the middle one first."""
@@ -70,13 +76,14 @@ class Edges:
             )
         ]
 
-    def spans(self, points: int, axis: int) -> list[Span]:
+    def spans(self, points: int, axis: int, here: tuple[bool, bool] = (True, True)) -> list[Span]:
         """What predicts the cells along an axis; where blocks overlap, the later counts.
 
-        First come the blocks in the middle of windows, those of the tiling; there may be none.
+        First come the blocks in the middle of windows, those of the tiling; there may be none. A part
+        of a grid need not have both ends `here`.
         """
         reach, step = self.extent[axis], self.stride[axis]
-        low, high = self.low(axis), self.high(axis)
+        low, high = (ends if at else () for ends, at in zip(self._beside(axis), here, strict=True))
         begin, last = len(low) * step, points - reach - step
         windows = (last - begin) // step + 1 if high else -(-(points - begin) // step)
         spans = [Span(begin, windows)]
@@ -85,13 +92,15 @@ class Edges:
         spans += [Span(reach, 1, low)] if low else []
         return spans + ([Span(last, 1, high)] if high else [])
 
-    def owners(self, points: int, axis: int) -> tuple[np.ndarray, ...]:
+    def owners(
+        self, points: int, axis: int, here: tuple[bool, bool] = (True, True)
+    ) -> tuple[np.ndarray, ...]:
         """Of each cell along an axis: where the middle block of its window starts, which block of
         this window it is in, where in the block, and whether this is a block of the tiling.
         """
         step, offsets = self.stride[axis], self.along[axis]
         window, block, within, tiled = np.zeros((4, points), int)
-        for number, span in enumerate(self.spans(points, axis)):
+        for number, span in enumerate(self.spans(points, axis, here)):
             for first in span.first + step * np.arange(span.windows):
                 for offset in span.offsets:
                     cells = np.arange(first + offset, min(points, first + offset + step))
@@ -100,10 +109,12 @@ class Edges:
         return window, block, within, tiled.astype(bool)
 
     @lru_cache  # noqa: B019 - edges are few, and small
-    def patch(self, space: tuple[int, ...]) -> Patch:
-        """What windows at open ends predict of a grid of this shape."""
+    def patch(self, space: tuple[int, ...], here: Here | None = None) -> Patch:
+        """What windows at open ends predict of a grid of this shape, or of a part with these ends."""
+        here = here or ((True, True),) * len(space)
         window, block, within, tiled = zip(
-            *(self.owners(points, axis) for axis, points in enumerate(space)), strict=True
+            *(self.owners(points, axis, here[axis]) for axis, points in enumerate(space)),
+            strict=True,
         )
         cells = np.flatnonzero(~reduce(np.logical_and.outer, tiled))
         at = np.unravel_index(cells, space)

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 import equinox as eqx
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
@@ -40,17 +41,20 @@ class Scaling(eqx.Module):
         if self.mean not in MEANS:
             raise ValueError(f"mean: expected one of {MEANS}, got {self.mean!r}")
 
-    def centre(self, state):
-        """Split a state into the field that the network works on and the mean set aside."""
-        mean = spatial_mean(state)
+    def centre(self, state, average=spatial_mean):
+        """Split a state into the field that the network works on and the mean set aside.
+
+        Of a part of a grid, `average` is that over all of it.
+        """
+        mean = average(state)
         return (state - mean, mean) if self.mean == "remove" else (state, mean)
 
-    def restore(self, state, mean):
+    def restore(self, state, mean, average=spatial_mean):
         """Undo `centre` on a predicted field; `mean` is the mean before the step."""
         if self.mean == "remove":
             return state + mean
         if self.mean == "conserve":
-            return state + (mean - spatial_mean(state))
+            return state + (mean - average(state))
         return state
 
     def shrink(self, state):
@@ -72,8 +76,11 @@ class Scaling(eqx.Module):
 
     def level(self, value: float, mean):
         """A value that is held at a boundary as the network sees it, `(C, 1, …)`."""
-        held = value - mean if self.mean == "remove" else 0.0 * mean + value
-        return self.shrink(held)
+        if self.mean == "remove":
+            return self.shrink(value - mean)
+        # The mean gives only its form: nobody has to add it up over many devices.
+        numpy = np if isinstance(mean, np.ndarray) else jnp
+        return self.shrink(numpy.full_like(mean, value))
 
     def expand(self, state):
         """Undo `shrink`."""

@@ -45,6 +45,13 @@ def check_grid(space: Sequence[int], extent: Sequence[int], stride: Sequence[int
             )
 
 
+def crop(padded: Any, had: Sequence[int], wanted: Sequence[int]) -> Any:
+    """A padded field `(C, *space)` with so many cells on either side instead of those it had."""
+    off = [many - few for many, few in zip(had, wanted, strict=True)]
+    ends = zip(off, padded.shape[1:], strict=True)
+    return padded[(slice(None), *(slice(cut, points - cut) for cut, points in ends))]
+
+
 def surplus(space: Sequence[int], stride: Sequence[int]) -> tuple[int, ...]:
     """How many cells beyond the far end the last blocks reach; they are predicted and dropped."""
     return tuple(-points % step for points, step in zip(space, stride, strict=True))

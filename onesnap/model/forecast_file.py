@@ -35,6 +35,7 @@ def forecast_to_file(
     trajectory: int = 0,
     every: int = 1,
     members: int = 0,
+    devices: int | None = None,
     force: bool = False,
     progress: Callable[[int, int], object] | None = None,
 ) -> tuple[int, int | None]:
@@ -44,22 +45,12 @@ def forecast_to_file(
     `members` it holds the band as well; such a forecast is made in one piece.
     """
     out = check_name(out, force)
-    first, index = _initial(model, dataset, trajectory, start)
+    first, index = initial(model, dataset, trajectory, start)
     known = model.data_ or card(dataset)
-    digest = hashlib.sha256(Path(model_path).read_bytes()).hexdigest()
-    about: dict[str, Any] = {
-        "version": importlib.metadata.version("onesnap"),
-        "model": Path(model_path).name,
-        "model_sha256": digest,
-        "source": Path(dataset.path).name,
-        "trajectory": trajectory,
-        "start": index,
-        "every": every,
-        "boundary": model.stepper_.inputs.boundary,
-        "fields": known["fields"],
-        "channels": [n for f in known["fields"] for n in Field(*f).channel_names(dataset.axes)],
-    }
+    about = origin(model, model_path, dataset, trajectory, index, every)
     context = context_of(known, dataset, trajectory) if model.data_ else {}
+    if devices is not None:
+        context |= {"devices": devices}
     labels = {**known, "dx": dataset.dx, "axes": dataset.axes}
     mark = {**about, "members": members, "state": hashlib.sha256(first.tobytes()).hexdigest()}
     _check_disk(out, 1 + steps // every, first)
@@ -74,9 +65,28 @@ def forecast_to_file(
             forecast = _in_pieces(model, partial, first, steps, every, context, progress)
             states = partial.states()[: 1 + steps // every]
         times = (index + np.arange(len(states)) * every) * (dataset.dt or known["dt"] or 1.0)
-        write(out, states, times, labels, about | _status(forecast), forecast.band)
+        write(out, states, times, labels, about | status_of(forecast), forecast.band)
         partial.remove()
     return _finish(forecast, len(states))
+
+
+def origin(
+    model: Forecaster, model_path, dataset: Dataset, trajectory: int, index: int, every: int
+) -> dict[str, Any]:
+    """Where a forecast comes from: what its file says of it."""
+    known = model.data_ or card(dataset)
+    return {
+        "version": importlib.metadata.version("onesnap"),
+        "model": Path(model_path).name,
+        "model_sha256": hashlib.sha256(Path(model_path).read_bytes()).hexdigest(),
+        "source": Path(dataset.path).name,
+        "trajectory": trajectory,
+        "start": index,
+        "every": every,
+        "boundary": model.stepper_.inputs.boundary,
+        "fields": known["fields"],
+        "channels": [n for f in known["fields"] for n in Field(*f).channel_names(dataset.axes)],
+    }
 
 
 def _in_pieces(
@@ -125,7 +135,7 @@ def _later(forecast: Forecast, piece: Forecast, start: int) -> Forecast:
     return replace(forecast, left_range_at=left, diverged_at=diverged)
 
 
-def _status(forecast: Forecast) -> dict[str, Any]:
+def status_of(forecast: Forecast) -> dict[str, Any]:
     return {"diverged_at": forecast.diverged_at, "left_range_at": forecast.left_range_at}
 
 
@@ -135,7 +145,7 @@ def _finish(forecast: Forecast, count: int) -> tuple[int, int | None]:
     return count, forecast.diverged_at
 
 
-def _initial(model: Forecaster, dataset: Dataset, trajectory: int, start: int):
+def initial(model: Forecaster, dataset: Dataset, trajectory: int, start: int):
     """The state to start from, and its index."""
     if not 0 <= trajectory < len(dataset.trajectories):
         raise ValueError(

@@ -56,7 +56,8 @@ class Stepper(eqx.Module):
         check_state(self, state)
         self = jax.tree.map(lambda leaf: jnp.asarray(leaf, state.dtype), self)
         inputs, state = self.inputs, self.inputs.cover(state)
-        field, mean = self.scaling.centre(state)
+        average = inputs.part.average
+        field, mean = self.scaling.centre(state, average)
         following = advance(self.network, inputs, field, mean)
         if self.network.lead and self.network.features.hidden and not self.network.straight:
             # What lies beyond the margin was never seen. It is not lost at once, for a step may be
@@ -64,7 +65,7 @@ class Stepper(eqx.Module):
             following = following + FADING * self.scaling.excess(field)
         if self.amplitudes is not None:
             following = limit_spectrum(following, self.amplitudes)
-        return inputs.cover(self.scaling.restore(following, mean))
+        return inputs.cover(self.scaling.restore(following, mean, average))
 
     def bind(self, parameters=None, fields=None) -> Stepper:
         """The same stepper for other parameters `(P,)` or context fields `(F, *space)`."""
@@ -92,7 +93,7 @@ def check_state(stepper: Stepper, state) -> None:
         )
     if not jnp.issubdtype(state.dtype, jnp.floating):
         raise ValueError(f"state: expected real floating point numbers, got {state.dtype}")
-    stepper.inputs.check_grid(state.shape[1:])
+    stepper.inputs.check_grid(stepper.inputs.part.total(state.shape[1:]))
 
 
 def check_starts(name: str, states, stepper: Stepper) -> tuple[np.ndarray, bool]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -36,15 +37,27 @@ class Context(eqx.Module):
         return self.place_at(np.ix_(*starts), space, stride)
 
     def place_at(
-        self, starts: Sequence[np.ndarray], space: Sequence[int], stride: Sequence[int]
-    ) -> np.ndarray:
-        """The same of windows whose blocks start at these cells: arrays that NumPy broadcasts."""
+        self,
+        starts: Sequence[np.ndarray],
+        space: Sequence[int],
+        stride: Sequence[int],
+        first: Any = None,
+    ) -> Any:
+        """The same of windows whose blocks start at these cells: arrays that NumPy broadcasts.
+
+        Of a part of the grid they count from its `first` cell, which compiled code may not know yet.
+        """
         shape, columns = np.broadcast_shapes(*(start.shape for start in starts)), []
+        numpy = np if first is None else jnp
         for axis, (start, points, block) in enumerate(zip(starts, space, stride, strict=True)):
-            centre = (start + (block - 1) / 2) / points
+            cells = start if first is None else np.arange(points)
+            centre = (cells + (block - 1) / 2) / points
             for power in range(self.position[axis] if self.position else 0):
-                columns.append(np.broadcast_to(np.cos(2.0**power * np.pi * centre), shape))
-        return np.stack(columns, axis=-1) if columns else np.zeros((*shape, 0))
+                wave = np.cos(2.0**power * np.pi * centre)
+                if first is not None:  # the same numbers as on the whole grid, looked up
+                    wave = jnp.take(jnp.asarray(wave), first[axis] + start, mode="clip")
+                columns.append(numpy.broadcast_to(wave, shape))
+        return numpy.stack(columns, axis=-1) if columns else np.zeros((*shape, 0))
 
     @property
     def scaled_parameters(self):

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
-from ..grid.edges import Patch
+from ..grid.edges import Here, Patch
 from ..grid.windows import AnyArray, window_sides
 from .assemble import Network
 from .inputs import Inputs
@@ -16,15 +19,25 @@ from .inputs import Inputs
 
 def advance(network: Network, inputs: Inputs, field: Float[AnyArray, "C ..."], mean):
     """What the network makes of a centred field; `mean` is what was set aside."""
-    space = field.shape[1:]
-    padded, context = inputs.read(field, mean, inputs.stride)
+    space, edges = field.shape[1:], inputs.edges
+    # What neighbours know is asked for once, before any branch: not all of them take the same one.
+    wide = inputs.widen(field, mean, inputs.stride)
+    padded, context = inputs.read(field, mean, inputs.stride, wide=wide)
     following = middle(network, inputs)(padded, context, inputs.limit(padded))
     following = following[(slice(None), *(slice(points) for points in space))]
-    if len(inputs.edges.offsets) == 1:
+    if len(edges.offsets) == 1:
         return following
-    patch = inputs.edges.patch(space)
-    context = inputs.context_at(list(patch.windows), field, mean)
-    return _patched(network, inputs, patch, padded, context, following)
+
+    def patched(here: Here, following: Any) -> Any:
+        patch = edges.patch(space, here)
+        if not len(patch.cells):
+            return following
+        context = inputs.context_at(list(patch.windows), wide, space)
+        return _patched(network, inputs, patch, padded, context, following)
+
+    kinds, number = inputs.part.ends(edges.ends)
+    branches = [partial(patched, here) for here in kinds]
+    return branches[0](following) if len(kinds) == 1 else jax.lax.switch(number, branches, following)
 
 
 def middle(network: Network, inputs: Inputs) -> Network:

@@ -14,12 +14,13 @@ import numpy as np
 from jaxtyping import Float
 
 from ..data.pairs import Pairs
-from ..grid.boundary import pad, unheld
+from ..grid.boundary import unheld
 from ..grid.edges import Edges, find_edges
+from ..grid.part import Part, Whole
 from ..grid.potentials import gradients
 from ..grid.scaling import Scaling, range_of, widen
 from ..grid.surroundings import averages, box_reach, box_sides, check_surroundings
-from ..grid.windows import AnyArray, check_grid, window_sides
+from ..grid.windows import AnyArray, check_grid, crop, window_sides
 from ..symmetry import Group, Stencil
 from ..symmetry.stencil import BOXES
 from .context import Context
@@ -42,6 +43,7 @@ class Inputs(eqx.Module):
     fill: Float[AnyArray, " C"] | None = None
     surroundings: tuple[int, ...] = eqx.field(static=True, default=())
     inward: bool = eqx.field(static=True, default=True)
+    part: Part = Whole()  # of the grid, that states are
 
     @property
     def channels(self) -> int:
@@ -56,6 +58,14 @@ class Inputs(eqx.Module):
     def edges(self) -> Edges:
         """Where blocks lie off the middle of their windows."""
         return find_edges(self.extent, self.stride, self.boundary if self.inward else "wall")
+
+    @property
+    def reach(self) -> tuple[int, ...]:
+        """How many cells on either side of a block decide what becomes of it."""
+        reaches = [
+            box_reach(box_sides(width, self.stride), self.stride) for width in self.surroundings
+        ]
+        return tuple(map(max, zip(self.extent, *reaches, strict=True)))
 
     @property
     def window_cells(self) -> int:
@@ -109,49 +119,54 @@ class Inputs(eqx.Module):
         mean,
         step: Sequence[int],
         at: tuple[np.ndarray, ...] | None = None,
+        wide: Any = None,
     ) -> tuple[Any, Any]:
         """Padded inputs `(inputs, *space)` of a centred field, and context `(*windows, values)`.
 
         Windows start at every `step`-th cell; the last along an axis may reach beyond its end.
         `mean` is what `Scaling.centre` set aside. Context is that of all windows, or of those with
-        the numbers `at` along each axis.
+        the numbers `at` along each axis. `wide` is what `widen` makes of the field, if that is known.
         """
         numpy = np if isinstance(field, np.ndarray) else jnp
-        context, more = self.context, self._more(field.shape[1:], step)
-        inputs = self.scaling.shrink(field)
-        level = partial(self.scaling.level, mean=mean)
-        padded = pad(inputs, self.extent, self.boundary, more, level)
-        beside = context.beside(self.scaling.limit(inputs))
+        space, more = field.shape[1:], self._more(field.shape[1:], step)
+        wide = self.widen(field, mean, step) if wide is None else wide
+        padded = crop(wide, self.reach, self.extent)
+        beside = self.context.beside(self.scaling.limit(self.scaling.shrink(field)))
         if beside.shape[0]:
-            further = pad(beside, self.extent, unheld(self.boundary), more)
+            further = self.part.pad(beside, self.extent, unheld(self.boundary), more)
             padded = numpy.concatenate([padded, further])
-        return padded, self._context(field, mean, step, at)
+        return padded, self._context(wide, space, step, at)
 
-    def context_at(self, starts: Sequence[np.ndarray], field: Float[AnyArray, "C ..."], mean) -> Any:
+    def widen(self, field: Float[AnyArray, "C ..."], mean, step: Sequence[int]) -> Any:
+        """A centred field in units of its range, with all around it that windows at steps see."""
+        more, level = self._more(field.shape[1:], step), partial(self.scaling.level, mean=mean)
+        return self.part.pad(self.scaling.shrink(field), self.reach, self.boundary, more, level)
+
+    def context_at(self, starts: Sequence[np.ndarray], wide: Any, space: Sequence[int]) -> Any:
         """Context `(*windows, values)` of windows of a field whose blocks start at these cells.
 
-        These are arrays for each axis, which NumPy broadcasts.
+        These are arrays for each axis, which NumPy broadcasts. The field, of shape `space`, comes
+        with what is around it (`widen`).
         """
         starts = tuple(np.broadcast_arrays(*starts))
-        return self._context(field, mean, (1,) * len(self.stride), starts)
+        return self._context(wide, space, (1,) * len(self.stride), starts)
 
-    def _context(self, field: Float[AnyArray, "C ..."], mean, step: Sequence[int], at) -> Any:
-        numpy = np if isinstance(field, np.ndarray) else jnp
-        space, context = field.shape[1:], self.context
+    def _context(self, wide: Any, space: Sequence[int], step: Sequence[int], at) -> Any:
+        numpy = np if isinstance(wide, np.ndarray) else jnp
+        context = self.context
         starts = np.ix_(*(np.arange(0, points, by) for points, by in zip(space, step, strict=True)))
         if at is not None:
             starts = [along * by for along, by in zip(at, step, strict=True)]
-        place = context.place_at(starts, space, self.stride).astype(field.dtype)
+        total, first = self.part.total(space), self.part.first(space)
+        place = context.place_at(starts, total, self.stride, first).astype(wide.dtype)
         parameters = context.scaled_parameters
         parameters = numpy.broadcast_to(parameters, (*place.shape[:-1], *parameters.shape))
-        around, inputs = [], self.scaling.shrink(field)
-        level = partial(self.scaling.level, mean=mean)
+        around = []
         for width in self.surroundings:
             sides = box_sides(width, self.stride)
-            reach = box_reach(sides, self.stride)
-            wide = pad(inputs, reach, self.boundary, self._more(space, step), level)
+            seen = crop(wide, self.reach, box_reach(sides, self.stride))
             # Limited for the linear part too: a second set of averages would cost as much again.
-            around.append(averages(self.scaling.limit(wide), sides, step, at))
+            around.append(averages(self.scaling.limit(seen), sides, step, at))
         return numpy.concatenate([*around, place, parameters], axis=-1)
 
     def _more(self, space: Sequence[int], step: Sequence[int]) -> list[int]:
