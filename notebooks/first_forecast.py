@@ -42,7 +42,7 @@ print(model.summary())
 
 # %% [markdown]
 # Forecast: the model is fed with its own output. The error is the squared difference over the
-# variance of the truth.
+# variance of the truth. A warning tells if the forecast comes to values that the pair has not shown.
 
 # %%
 forecast = model.rollout(truth[1], steps=999)

@@ -18,7 +18,9 @@ EXPECTED = {
     "noisy_data": r" 400 pairs: skill (?P<number>[\d.]+)",
     "against_network": r"onesnap +20 pairs: valid for +(?P<number>[\d.]+)",
 }
-SLOW = {"against_network", "noisy_data", "symmetry_one_pair"}
+# What one pair has not shown may come up in a forecast from it; the notebooks say so.
+TOLD = "ignore:the forecast leaves the training range"
+SLOW = {"first_forecast", "symmetry_one_pair", "noisy_data", "against_network"}
 NAMES = [pytest.param(n, marks=pytest.mark.slow if n in SLOW else ()) for n in EXPECTED]
 
 
@@ -42,7 +44,7 @@ def test_a_notebook_has_words_pictures_and_an_install_cell(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_a_notebook_runs(name, tmp_path):
     result = subprocess.run(
-        [sys.executable, "-W", "error", str(FOLDER / f"{name}.py")], cwd=tmp_path,
+        [sys.executable, "-W", "error", "-W", TOLD, str(FOLDER / f"{name}.py")], cwd=tmp_path,
         capture_output=True, text=True, encoding="utf-8", timeout=600,
         env=os.environ | {"MPLBACKEND": "Agg", "PYTHONUTF8": "1"},
     )  # fmt: skip
