@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Noisy data
 #
-# Measurements carry noise. One noisy pair teaches little, since a step changes the state by hardly
-# more than the noise. Many pairs do, as noise averages out.
+# Measurements carry noise. A few noisy pairs teach little, since the noise is a good part of what a
+# step changes. Many do, as noise averages out, until what the settings allow is reached.
 
 # %%
 # On Colab, or wherever onesnap is missing, this installs it.
@@ -54,8 +54,8 @@ axes.semilogx(counts, skills, "o-")
 axes.set(xlabel="noisy pairs", ylabel="one-step skill on clean states")
 
 # %% [markdown]
-# Forecasts know how uncertain they are: the band holds nine in ten errors. It is calibrated on
-# noisy states, so that it counts their noise as well.
+# Forecasts know how uncertain they are: the band is meant to hold nine in ten errors. Here it was
+# calibrated on noisy states, so that it counts their noise as well, and is wide for clean ones.
 
 # %%
 with warnings.catch_warnings():
