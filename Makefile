@@ -5,7 +5,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 BASE := .venv/.installed-base
 
-.PHONY: demo bench test coverage test-slow test-lowest lint install clean
+.PHONY: demo bench test coverage test-slow test-lowest lint install docs dist clean
 
 demo: $(BASE)
 	$(BIN)/onesnap demo --force
@@ -40,6 +40,19 @@ lint: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
 
+# The website, out/site/index.html. Its tools have an environment of their own.
+docs: .venv-docs/.installed
+	.venv-docs/bin/python docs/site/build.py
+
+.venv-docs/.installed: pyproject.toml
+	test -x .venv-docs/bin/python || $(PYTHON) -m venv .venv-docs
+	sed -n '/^docs = /p' pyproject.toml | grep -oE '"[^"]+"' | xargs .venv-docs/bin/python -m pip install --quiet
+	touch $@
+
+# Wheel and sdist in dist/, each installed into a clean environment and run.
+dist:
+	.ci/dist $(PYTHON)
+
 install: $(STAMP)
 
 $(BASE): pyproject.toml studies/pyproject.toml
@@ -54,5 +67,5 @@ $(STAMP): $(BASE)
 	touch $@
 
 clean:
-	rm -rf .venv .venv-lowest out .pytest_cache .ruff_cache .hypothesis .coverage dist
+	rm -rf .venv .venv-lowest .venv-docs out .pytest_cache .ruff_cache .hypothesis .coverage dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

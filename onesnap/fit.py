@@ -46,7 +46,12 @@ Progress = Callable[[int, int], object] | None
 
 
 class NotFittedError(ValueError, AttributeError):
-    """Raised when a model is asked for something before it has learned anything."""
+    """Raised when a model is asked for something before it has learned anything.
+
+    >>> snap.Surrogate().predict(truth[0])
+    Traceback (most recent call last):
+    onesnap.fit.NotFittedError: fit_: the model has not learned yet; call fit(before, after)
+    """
 
 
 class Shape(NamedTuple):

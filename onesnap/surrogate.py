@@ -72,6 +72,11 @@ class Surrogate:
       as determine the readout of units that were chosen.
     - `dtype`: precision of forecasts; training is always float64.
     - `effort`: "quick", "normal" or "thorough": how much choosing may cost.
+
+    >>> model = snap.Surrogate(extent=4, hidden=60, noise=1e-3, symmetry=system.symmetry)
+    >>> model = model.fit(truth[:1], truth[1:2])
+    >>> model.rollout(truth[1], steps=10).states.shape
+    (11, 1, 64)
     """
 
     def __init__(
@@ -115,12 +120,20 @@ class Surrogate:
     fit_: Fit
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The arguments of the constructor, as in scikit-learn."""
+        """The arguments of the constructor, as in scikit-learn.
+
+        >>> snap.Surrogate(extent=4).get_params()["extent"]
+        4
+        """
         names = inspect.signature(type(self).__init__).parameters
         return {name: getattr(self, name) for name in names if name != "self"}
 
     def set_params(self, **params) -> Surrogate:
-        """Change arguments of the constructor; they count from the next `fit` on."""
+        """Change arguments of the constructor; they count from the next `fit` on.
+
+        >>> snap.Surrogate().set_params(hidden=200)
+        Surrogate(hidden=200)
+        """
         known = self.get_params()
         for name, value in params.items():
             if name not in known:
@@ -209,6 +222,11 @@ class Surrogate:
         An `executor` of concurrent.futures, or one that is used alike (Dask, MPI), learns from a
         dataset in `pieces`, each read from its file where a worker is. The same pieces give the same
         bytes on any number of workers of any kind; None makes as many as the data asks for.
+
+        >>> linear = snap.Surrogate(extent=4, hidden=0, noise=1e-3, symmetry=None)
+        >>> linear = linear.fit(*snap.pairs(truth, 5))
+        >>> linear.plan_.hidden, linear.left_out_
+        (0, 0)
         """
         given = self.get_params()
         if after is None:
@@ -249,6 +267,10 @@ class Surrogate:
         `fit` does it by itself. Call it before `partial_fit`, `merge` or `accumulate`, with data
         typical of all: pairs, or a Dataset alone, of which a sample is read. `save` then writes what
         other machines need to learn with the same layer.
+
+        >>> linear = snap.Surrogate(extent=4, hidden=0, noise=1e-3, symmetry=None)
+        >>> linear.prepare(truth[:1], truth[1:2]).plan_.extent
+        (4,)
         """
         given = self.get_params()
         if after is None:
@@ -269,6 +291,9 @@ class Surrogate:
         """The sums that a prepared model learns from a dataset, or from a `part` (1 of 16) of it.
 
         They can be added and saved; `combine` makes the model of them. Without data they are zero.
+
+        >>> ready.accumulate(data, part=(1, 2)).pairs + ready.accumulate(data, part=(2, 2)).pairs
+        60
         """
         if dataset is None:
             return make_piece(self.fit_, None).zero()
@@ -276,7 +301,12 @@ class Surrogate:
         return make_piece(self.fit_, stream).learn(progress)
 
     def combine(self, accumulators: Iterable[Accumulator]) -> Surrogate:
-        """Learn what was accumulated elsewhere with this prepared model, and nothing else."""
+        """Learn what was accumulated elsewhere with this prepared model, and nothing else.
+
+        >>> halves = [ready.accumulate(data, part=(number, 2)) for number in (1, 2)]
+        >>> copy.deepcopy(ready).combine(halves).predict(truth[0]).shape
+        (1, 64)
+        """
         self.fit_ = combine(self.fit_, add_up(accumulators))
         return self
 
@@ -284,6 +314,10 @@ class Surrogate:
         """Learn from further pairs. Any split and any order give the answer of one batch.
 
         With `noise="auto"` it may grow after a batch, as the last trial forecast demands.
+
+        >>> growing = copy.deepcopy(ready)
+        >>> for start in (0, 20, 40):
+        ...     growing = growing.partial_fit(truth[start : start + 5], truth[start + 1 : start + 6])
         """
         known = self.__dict__.get("fit_")
         gaps = None if known is None else fitting.known_gaps(known)
@@ -294,12 +328,23 @@ class Surrogate:
         return self
 
     def merge(self, other: Surrogate) -> Surrogate:
-        """Add what a model prepared with the same layer has learned from other pairs."""
+        """Add what a model prepared with the same layer has learned from other pairs.
+
+        >>> one, other = copy.deepcopy(ready), copy.deepcopy(ready)
+        >>> one = one.partial_fit(truth[:1], truth[1:2])
+        >>> other = other.partial_fit(truth[9:10], truth[10:11])
+        >>> one.merge(other).predict(truth[0]).shape
+        (1, 64)
+        """
         self.fit_ = fitting.merge(self.fit_, other.fit_)
         return self
 
     def predict(self, states, *, parameters=None, fields=None) -> np.ndarray:
-        """The states one step later: one state `(channel, *space)`, or a batch of them."""
+        """The states one step later: one state `(channel, *space)`, or a batch of them.
+
+        >>> model.predict(truth[5]).shape, model.predict(truth[5:9]).shape
+        ((1, 64), (4, 1, 64))
+        """
         stepper = self._bound(parameters, fields)
         states, single = self._states("states", states, stepper)
         return advance(stepper, states, self.dtype)[0 if single else slice(None)]
@@ -327,6 +372,10 @@ class Surrogate:
 
         A batch `(batch, channel, *space)` gives a list of forecasts. An xarray DataArray without a
         time axis gives one with it, up to where the forecast diverged.
+
+        >>> forecast = model.rollout(truth[1], steps=20, every=5)
+        >>> forecast.states.shape, forecast.diverged_at
+        ((5, 1, 64), None)
         """
         if is_xarray(state):
             plain, wrap = from_labelled(state, self.data_)
@@ -365,6 +414,9 @@ class Surrogate:
 
         States that lack a value which the model would read are left out, and so are cells without a
         value in `after`.
+
+        >>> model.score(truth[40:50], truth[41:51]) > 0.9
+        True
         """
         before, after = check_pairs(before, after, len(self.plan_.stride), gaps=True)
         whole = self.stepper_.inputs.whole(before)
@@ -374,7 +426,11 @@ class Surrogate:
         return skill(self.predict(before, parameters=parameters, fields=fields), before, after)
 
     def summary(self) -> str:
-        """What was chosen, and why."""
+        """What was chosen, and why.
+
+        >>> print(model.summary().splitlines()[1])
+        extent        4                           as set
+        """
         return str(self.plan_)
 
     def save(self, path, *, members: bool = False, force: bool = False) -> None:
@@ -382,6 +438,8 @@ class Surrogate:
 
         An existing file is kept unless `force`. Members that were drawn before are written too. A
         model that was prepared and has not learned yet is written with what it needs to learn.
+
+        >>> model.save("ks.safetensors", force=True)
         """
         if self.fit_.stepper is None:
             return save_prepared(path, self.fit_, self.get_params(), force=force)
@@ -398,6 +456,8 @@ class Surrogate:
         More `about` them: they are `every` steps apart, a step takes a time `dt`; without them, the
         shape `space` of the grid. What to show: `names` of the channels, a `title`, an `equation`,
         and the `pair` `(before, after)` that was learned from.
+
+        >>> model.page("ks.html", truth, dt=system.dt, pair=(truth[0], truth[1]), force=True)
         """
         from .plots.page import write_page
 
@@ -422,7 +482,12 @@ class Surrogate:
 
 
 def load(path) -> Surrogate:
-    """Read a model file that `Surrogate.save` wrote."""
+    """Read a model file that `Surrogate.save` wrote.
+
+    >>> model.save("kept.safetensors", force=True)
+    >>> bool(np.all(snap.load("kept.safetensors").predict(truth[0]) == model.predict(truth[0])))
+    True
+    """
     prepared = load_prepared(path)
     if prepared is not None:
         params, fit = prepared

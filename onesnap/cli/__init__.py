@@ -5,6 +5,7 @@ bars         progress bars
 data         info, rollout, score and plot: commands on users' own files
 learn        fit, and its parts: prepare, accumulate, combine
 information  what info says of a file
+doctor       what is installed, used and missing
 plain        output for terminals that do not know all letters
 demo         the whole way in one call
 demo_page    its page

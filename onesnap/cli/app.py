@@ -23,7 +23,7 @@ from rich.table import Table
 from typer.core import TyperGroup
 
 from .. import __version__
-from . import data, learn, page
+from . import data, doctor, learn, page
 from .bars import bars
 from .plain import use_plain_letters
 from .words import say, warn
@@ -75,7 +75,6 @@ def _notes(error: BaseException) -> list[str]:
 app = typer.Typer(
     cls=Guarded,
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode="rich",
     pretty_exceptions_show_locals=False,
     help="Learn the flow map of a PDE from one pair of snapshots, and forecast with it.\n\n"
@@ -225,4 +224,5 @@ def _add_absent(app: typer.Typer, name: str, purpose: str) -> None:
 data.register(app)
 learn.register(app)
 page.register(app)
+doctor.register(app)
 add_commands(app, importlib.metadata.entry_points(group="onesnap.commands"))

@@ -25,6 +25,11 @@ def open(path, *, field=None, dims=None, dt: float | None = None, dx=None, bound
     Several files are read as one: give a list of them, a pattern as in "runs/*.h5", or their folder.
     `field` chooses what to read where there is a choice, several names separated by commas, and
     `dims` names the axes, as in "sample,time,x,y". `dt`, `dx` and `boundary` override the file.
+
+    >>> np.savez("run.npz", states=truth, dt=system.dt)
+    >>> data = snap.open("run.npz", boundary="periodic")
+    >>> data.shape, data.dt, data.pair_count
+    ((1, 64), 0.05, 60)
     """
     given = [path] if isinstance(path, str | os.PathLike) else list(path)
     paths = [file for one in given for file in find_files(one)]

@@ -71,6 +71,9 @@ class Dataset:
     if any of them turns with the axes. `mask` is True where there are values at all times, None if
     that is everywhere. `notes` tell what was assumed or left out, `attributes` what a forecast of
     ours says about itself.
+
+    >>> data.names, data.space, data.dt, data.boundary
+    (['states'], (64,), 0.05, (('periodic', 'periodic'),))
     """
 
     path: str
@@ -108,7 +111,11 @@ class Dataset:
             raise DataError(f"{self.path}: a state of {self.channels} × {self.space} is too large")
 
     def doubts(self, boundary) -> list[str]:
-        """Words of warning if a boundary that nobody gave makes axes periodic that are none."""
+        """Words of warning if a boundary that nobody gave makes axes periodic that are none.
+
+        >>> data.doubts(data.boundary)
+        []
+        """
         if not any(note.startswith("boundary") for note in self.notes):
             return []
         sides = both_sides(boundary, len(self.space))
@@ -122,6 +129,7 @@ class Dataset:
 
     @property
     def channels(self) -> int:
+        """Channels of a state, vectors counted by their components."""
         return sum(f.channels for f in self.fields)
 
     @property
@@ -142,10 +150,15 @@ class Dataset:
 
     @property
     def pair_count(self) -> int:
+        """How many pairs of consecutive states there are."""
         return sum(max(0, t.steps - 1) for t in self.trajectories)
 
     def states(self, trajectory: int = 0, start: int = 0, stop: int | None = None) -> np.ndarray:
-        """States `(time, channel, *space)` of one trajectory, all of them or a part."""
+        """States `(time, channel, *space)` of one trajectory, all of them or a part.
+
+        >>> data.states(trajectory=0, start=10, stop=15).shape
+        (5, 1, 64)
+        """
         if not 0 <= trajectory < len(self.trajectories):
             last = len(self.trajectories) - 1
             raise DataError(f"{self.path}: trajectory: expected 0 to {last}, got {trajectory}")
@@ -158,7 +171,11 @@ class Dataset:
         return states
 
     def context_fields(self, trajectory: int = 0) -> np.ndarray:
-        """Known fields `(field, *space)` of one trajectory."""
+        """Known fields `(field, *space)` of one trajectory.
+
+        >>> data.context_fields().shape
+        (0, 64)
+        """
         read = self.trajectories[trajectory].context
         if read is None:
             return np.zeros((0, *self.space))
@@ -166,7 +183,11 @@ class Dataset:
             return np.asarray(read(), np.float64)
 
     def varying_parameters(self) -> list[int]:
-        """Those parameters that differ between trajectories: only they can be learned from."""
+        """Those parameters that differ between trajectories: only they can be learned from.
+
+        >>> data.varying_parameters()
+        []
+        """
         if self.learned is not None:
             return list(self.learned)
         table = np.array([t.parameters for t in self.trajectories]).reshape(
@@ -175,7 +196,11 @@ class Dataset:
         return np.flatnonzero(np.ptp(table, axis=0) > 0).tolist()
 
     def numbers(self, count: int | None = None) -> np.ndarray:
-        """The numbers of all pairs of consecutive states, or of `count` spread over them all."""
+        """The numbers of all pairs of consecutive states, or of `count` spread over them all.
+
+        >>> data.numbers(4)
+        array([ 0, 20, 39, 59])
+        """
         if self.pair_count < 1:
             raise DataError(f"{self.path}: expected two states one after the other, found none")
         if count is None or count >= self.pair_count:
@@ -185,13 +210,21 @@ class Dataset:
         return np.linspace(0, self.pair_count - 1, count).round().astype(np.int64)
 
     def pairs(self, count: int | None = None, numbers=None) -> dict[str, np.ndarray]:
-        """Pairs as keyword arguments of `Surrogate.fit`: all, or `count` spread over time."""
+        """Pairs as keyword arguments of `Surrogate.fit`: all, or `count` spread over time.
+
+        >>> data.pairs(4)["before"].shape
+        (4, 1, 64)
+        """
         numbers = self.numbers(count) if numbers is None else numbers
         parts = list(self.batches(numbers))
         return {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
 
     def batches(self, numbers, size: int = 2**25) -> Iterator[dict[str, np.ndarray]]:
-        """The pairs of these numbers, in batches of at most about `size` bytes."""
+        """The pairs of these numbers, in batches of at most about `size` bytes.
+
+        >>> max(len(batch["before"]) for batch in data.batches(data.numbers(), size=20_000))
+        19
+        """
         frame = 8 * int(np.prod(self.shape))
         most = max(1, size // (2 * frame))
         ends = np.cumsum([max(0, t.steps - 1) for t in self.trajectories])
@@ -227,6 +260,10 @@ class Dataset:
         """What to learn from, and what to hold out: whole trajectories, or the ends of one or two.
 
         The second is None where there is too little to hold anything out.
+
+        >>> learned, held = data.split(share=0.25)
+        >>> learned.pair_count, held.pair_count
+        (45, 14)
         """
         many = len(self.trajectories)
         if many > 2:
@@ -251,7 +288,11 @@ class Dataset:
         return learned, replace(self, trajectories=tuple(last), part=words)
 
     def with_mask(self, most: int = 8) -> Dataset:
-        """The same, with the cells marked that have no value in any of `most` states."""
+        """The same, with the cells marked that have no value in any of `most` states.
+
+        >>> data.with_mask().mask is None
+        True
+        """
         count = min(most, sum(t.steps for t in self.trajectories))
         missing: Any = True
         for turn, place in enumerate(np.linspace(0, len(self.trajectories) - 1, count)):
@@ -266,7 +307,11 @@ class Dataset:
         return replace(self, mask=present if self.mask is None else present & self.mask)
 
     def with_options(self, dt: float | None = None, dx=None, boundary=None) -> Dataset:
-        """The same with what the user knows better; None leaves what the file says."""
+        """The same with what the user knows better; None leaves what the file says.
+
+        >>> data.with_options(dt=0.1, boundary="wall").boundary
+        (('wall', 'wall'),)
+        """
         changes: dict[str, Any] = {}
         dimension = len(self.space)
         if dt is not None:

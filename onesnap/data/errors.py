@@ -23,6 +23,11 @@ class DataError(ValueError):
     """A data file that cannot be read, or not without a word from the user.
 
     Its words hold names from the file, which may be anything: they are made printable.
+
+    >>> np.savez("odd.npz", words=np.array(["no", "states"]))
+    >>> snap.open("odd.npz")
+    Traceback (most recent call last):
+    onesnap.data.errors.DataError: ...
     """
 
     def __init__(self, words: str):

@@ -37,6 +37,10 @@ def pairs(trajectory, count: int | None = None) -> tuple[np.ndarray, np.ndarray]
     """All consecutive pairs of a trajectory, or `count` of them spread evenly over time.
 
     Pairs spread over time teach more than the same number of neighbours.
+
+    >>> before, after = snap.pairs(truth, 5)
+    >>> before.shape
+    (5, 1, 64)
     """
     trajectory = check_states("trajectory", trajectory)
     available = len(trajectory) - 1

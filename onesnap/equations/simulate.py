@@ -70,7 +70,9 @@ def simulate(
     the system's own unless given; there is none with a state to `start` from. `progress(done,
     total)` counts in time steps, spin-up included.
 
-        truth = simulate("ks-1d", steps=2000, seed=0)
+    >>> system = snap.systems["ks-1d"].replace(points=64, length=25.0, spin_up=20.0)
+    >>> snap.simulate(system, steps=10, seed=0, every=2).shape
+    (11, 1, 64)
     """
     system = find(system)
     steps = _whole("steps", steps, 0, "the number of samples after the first state")

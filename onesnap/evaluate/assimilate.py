@@ -48,6 +48,11 @@ class Analysis:
     `observed` is what was given for these times, NaN where nothing was seen. `deviation` is how
     uncertain the states are, of their shape; None without members. `misfit` is the mean square of
     what is left over, in units of the noise.
+
+    >>> noisy = truth[:5] + 0.05 * np.random.default_rng(0).normal(size=(5, 1, 64))
+    >>> analysis = snap.assimilate(model, noisy, noise=0.05, window=5)
+    >>> analysis.states.shape, analysis.start.shape
+    ((5, 1, 64), (1, 64))
     """
 
     states: np.ndarray
@@ -70,6 +75,11 @@ class Analysis:
         """Root-mean-square errors of the observations, where there are any, and of the analysis.
 
         Both are over `truth`, of the same shape, in units of its deviation, the mean over channels.
+
+        >>> noisy = truth[:5] + 0.05 * np.random.default_rng(0).normal(size=(5, 1, 64))
+        >>> raw, analysed = snap.assimilate(model, noisy, noise=0.05, window=5).compare(truth[:5])
+        >>> bool(analysed < raw)
+        True
         """
         truth = np.asarray(truth)
         if truth.shape != self.states.shape:
@@ -100,12 +110,9 @@ def assimilate(
     the model fits them to within the noise. With `members`, as many further fits to observations that
     are disturbed by as much noise again tell the uncertainty. Needs optax.
 
-    >>> import numpy as np, onesnap as snap
-    >>> truth = snap.simulate(snap.systems["ks-1d"].replace(points=64, length=25.0), steps=8)
-    >>> model = snap.Surrogate(extent=4, hidden=80, noise=1e-4).fit(*snap.pairs(truth))
-    >>> noisy = truth + 0.05 * np.random.default_rng(0).normal(size=truth.shape)
-    >>> raw, analysed = snap.assimilate(model, noisy, noise=0.05, window=9).compare(truth)
-    >>> bool(analysed < raw)
+    >>> noisy = truth[:5] + 0.05 * np.random.default_rng(0).normal(size=(5, 1, 64))
+    >>> analysis = snap.assimilate(model, noisy, noise=0.05, window=5)
+    >>> analysis.consistent
     True
     """
     stepper = model.stepper_

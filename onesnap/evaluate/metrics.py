@@ -18,6 +18,9 @@ def rse(forecast, truth) -> np.ndarray:
     channels and space. Cells without a value in the truth (NaN), and cells that the forecast never
     has a value in, are left out of both sums; a time without any value is NaN. A forecast that ended
     early is compared as far as it goes.
+
+    >>> snap.rse(truth[:3], truth[:3])
+    array([0., 0., 0.])
     """
     return relative_error(*_compared(forecast, truth))
 
@@ -75,6 +78,10 @@ def valid_time(forecast, truth, dt: float, threshold: float = VALID_RSE) -> floa
 
     A forecast that ended before the truth, because it diverged, is valid until it ended; one that
     never passes is valid to the end of the truth, so read that as "at least".
+
+    >>> forecast = model.rollout(truth[1], steps=20)
+    >>> snap.valid_time(forecast.states, truth[1:22], dt=system.dt)
+    1.0
     """
     check_step("dt", dt)
     passed = first_invalid(rse(forecast, truth), threshold)
@@ -87,6 +94,10 @@ def skill(predicted, before, after) -> float:
     The guesses are persistence, that nothing changes, and the mean state, that every cell takes the
     mean of its channel before the step. Errors are root mean squares, each channel's in units of its
     best guess, so that none hides another. Cells without a value (NaN) are left out.
+
+    >>> before, after = truth[:5], truth[1:6]
+    >>> snap.skill(after, before, after), snap.skill(before, before, after)
+    (1.0, 0.0)
     """
     predicted, before, after = (unmasked(a).astype(float) for a in (predicted, before, after))
     error = channel_errors(predicted, after)
@@ -122,7 +133,11 @@ def channel_errors(guess: np.ndarray, truth: np.ndarray) -> np.ndarray:
 
 
 def moments(trajectory, order: int = 3) -> np.ndarray:
-    """Raw moments over time, E[v(t, x)ᵏ] for k = 1 … order: `(order, channel, *space)`."""
+    """Raw moments over time, E[v(t, x)ᵏ] for k = 1 … order: `(order, channel, *space)`.
+
+    >>> snap.moments(truth).shape
+    (3, 1, 64)
+    """
     trajectory = np.asarray(trajectory, np.float64)
     return np.stack([np.mean(trajectory**power, axis=0) for power in range(1, order + 1)])
 
@@ -131,6 +146,9 @@ def spectrum(trajectory) -> np.ndarray:
     """Energy in each wavenumber shell, averaged over time: `(channel, wavenumber)`.
 
     The grid must have the same number of points along every axis.
+
+    >>> snap.spectrum(truth).shape
+    (1, 33)
     """
     trajectory = np.asarray(trajectory, np.float64)
     if len(set(trajectory.shape[2:])) != 1:

@@ -38,6 +38,10 @@ def trust(model: Forecaster, held, learned=None) -> Trust:
     `held` and `learned` are Datasets or trajectories `(time, channel, *space)`; from `learned`, where
     it is given, a linear window model learns too, else from the first half of `held`. States that
     are copies of learned ones, or nearly so, are recognised.
+
+    >>> report = snap.trust(model, truth[30:], truth[:2])
+    >>> bool(report.skill > 0.5), report.valid_steps
+    (True, 30)
     """
     same, boundary = learned is held, model.stepper_.inputs.boundary
     held = held if isinstance(held, Dataset) else from_array(held, boundary=boundary)

@@ -79,6 +79,10 @@ class Trust:
 
     `valid_steps` are until the RSE of any channel passes 25 %. `near` tells how far the states judged
     by are from those learned from, None where the latter are not known; `part` which states they are.
+
+    >>> report = snap.trust(model, truth[30:], truth[:2])
+    >>> report.worst.name, bool(report.error < report.worst.persistence)
+    ('u', True)
     """
 
     channels: tuple[Channel, ...]
@@ -132,7 +136,12 @@ class Trust:
         return words
 
     def rows(self) -> list[tuple[str, str, str]]:
-        """(what, value, meaning)."""
+        """Rows of what, value and meaning.
+
+        >>> for what, value, meaning in snap.trust(model, truth[30:], truth[:2]).rows()[:1]:
+        ...     print(what, "-", meaning)
+        one-step error - root mean square, in units of the data
+        """
         length = f"{self.valid_steps} steps"
         length += f" ({self.valid_steps * self.dt:g} time units)" if self.dt else ""
         over = "at least" if self.valid_steps >= self.compared_steps else ""

@@ -35,6 +35,10 @@ class Forecast:
 
     With members, `band` is the half-width of the band around `states` that nine in ten errors are
     expected in, of their shape, and `expected_rse` the expected RSE of each state in percent.
+
+    >>> forecast = model.rollout(truth[1], steps=20, every=5)
+    >>> forecast.steps, forecast.warnings
+    (array([ 0,  5, 10, 15, 20]), [])
     """
 
     states: np.ndarray
@@ -107,6 +111,10 @@ def trajectory(
     hidden units are computed again; "kept" only the kept states, so that memory is `kept + every`
     states for one more forecast; "everything" all hidden units, which only small problems afford.
     With `idle`, steps after divergence cost nothing, but gradients half as much again.
+
+    >>> states, excess, good = snap.trajectory(model.stepper_, truth[1].astype("float32"), kept=5)
+    >>> states.shape, int(good)
+    ((5, 1, 64), 5)
     """
     if remember not in REMEMBER:
         raise ValueError(f"remember: expected one of {REMEMBER}, got {remember!r}")

@@ -30,6 +30,12 @@ class Stepper(eqx.Module):
 
     It computes in the precision of the state it is given. JAX holds float64 arrays only where x64
     is switched on, so for double precision call it inside `with jax.enable_x64(True):`.
+
+    >>> import jax
+    >>> with jax.enable_x64(True):
+    ...     following = jax.jit(model.stepper_)(truth[1])
+    >>> following.shape, str(following.dtype)
+    ((1, 64), 'float64')
     """
 
     inputs: Inputs
@@ -42,17 +48,21 @@ class Stepper(eqx.Module):
 
     @property
     def channels(self) -> int:
+        """Channels of a state, vectors counted by their components."""
         return self.inputs.channels
 
     @property
     def dimension(self) -> int:
+        """Axes of space."""
         return len(self.inputs.stride)
 
     @property
     def scaling(self) -> Scaling:
+        """The range of the training states, by which inputs are scaled."""
         return self.inputs.scaling
 
     def __call__(self, state: Float[AnyArray, "C ..."]) -> Float[AnyArray, "C ..."]:
+        """The state `(channel, *space)` one step later."""
         check_state(self, state)
         self = jax.tree.map(lambda leaf: jnp.asarray(leaf, state.dtype), self)
         inputs, state = self.inputs, self.inputs.cover(state)
@@ -68,7 +78,11 @@ class Stepper(eqx.Module):
         return inputs.cover(self.scaling.restore(following, mean, average))
 
     def bind(self, parameters=None, fields=None) -> Stepper:
-        """The same stepper for other parameters `(P,)` or context fields `(F, *space)`."""
+        """The same stepper for other parameters `(P,)` or context fields `(F, *space)`.
+
+        >>> model.stepper_.bind(parameters=[]).dimension
+        1
+        """
         given = {"parameters": parameters, "fields": fields}
         given = {
             name: np.asarray(value, np.float64) for name, value in given.items() if value is not None
@@ -113,8 +127,11 @@ def check_starts(name: str, states, stepper: Stepper) -> tuple[np.ndarray, bool]
 def stack(steppers: Sequence[Stepper]) -> Stepper:
     """Steppers of one form as one, whose arrays have the ensemble in front; for `jax.vmap`.
 
-    members = stack([model.stepper_ for model in models])
-    jax.vmap(lambda stepper: trajectory(stepper, state, 100))(members)
+    >>> import jax, jax.numpy as jnp
+    >>> members = snap.stack([model.stepper_, model.stepper_])
+    >>> state = jnp.asarray(truth[1], "float32")
+    >>> jax.vmap(lambda stepper: stepper(state))(members).shape
+    (2, 1, 64)
     """
     forms = {jax.tree.structure(stepper) for stepper in steppers}
     shapes = {tuple(np.shape(leaf) for leaf in jax.tree.leaves(stepper)) for stepper in steppers}

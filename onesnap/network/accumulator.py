@@ -32,6 +32,10 @@ class Accumulator:
 
     `mark` is a digest of the prepared model that made them: sums of different layers mean nothing.
     Of very many fingerprints some are kept, and which ones depends on the order of the sum.
+
+    >>> sums = ready.accumulate() + ready.accumulate(data)
+    >>> sums.pairs
+    60
     """
 
     totals: Totals
@@ -40,7 +44,11 @@ class Accumulator:
     mark: str
 
     def zero(self) -> Accumulator:
-        """The accumulator of no pairs at all, which changes nothing that it is added to."""
+        """The accumulator of no pairs at all, which changes nothing that it is added to.
+
+        >>> ready.accumulate(data, part=(1, 4)).zero().pairs
+        0
+        """
         totals = tuple(
             lstsq.init(part.hidden, len(part.factor) - part.hidden, part.solver, len(part.slopes))
             for part in self.totals
@@ -48,6 +56,7 @@ class Accumulator:
         return Accumulator(totals, self.seen[:0], 0, self.mark)
 
     def __add__(self, other: Accumulator) -> Accumulator:
+        """The sums of both; they must come from one prepared model."""
         if not isinstance(other, Accumulator):
             return NotImplemented
         if self.mark != other.mark:
@@ -72,19 +81,31 @@ class Accumulator:
         return json.dumps(settings, sort_keys=True)
 
     def tensors(self) -> dict[str, np.ndarray]:
-        """Its arrays, as a file has them."""
+        """Its arrays, as a file has them.
+
+        >>> sorted(ready.accumulate().tensors())
+        ['factor 0', 'seen', 'slopes 0']
+        """
         arrays = {"seen": self.seen}
         for number, part in enumerate(self.totals):
             arrays |= {f"factor {number}": part.factor, f"slopes {number}": part.slopes}
         return arrays
 
     def save(self, path, *, force: bool = False) -> None:
-        """Write it to a file, whole or not at all; an existing one is kept unless `force`."""
+        """Write it to a file, whole or not at all; an existing one is kept unless `force`.
+
+        >>> ready.accumulate(data, part=(1, 4)).save("part1.safetensors", force=True)
+        """
         write_sealed(path, KEY, self.tensors(), self._text, force=force)
 
     @staticmethod
     def load(path) -> Accumulator:
-        """Read a file that `save` wrote; a damaged one is refused."""
+        """Read a file that `save` wrote; a damaged one is refused.
+
+        >>> ready.accumulate(data, part=(2, 4)).save("part2.safetensors", force=True)
+        >>> snap.Accumulator.load("part2.safetensors").pairs
+        15
+        """
         path = Path(path)
         if not path.is_file():
             raise FileNotFoundError(f"{path}: no such file of an accumulator")

@@ -92,6 +92,10 @@ class Group:
     `fields` lists the fields in channel order; a vector takes as many channels as there are axes.
     Any subset of a group is allowed, as the paper uses 1, 2, …, 8 of the square's symmetries;
     `is_closed` tells whether it is a group in the mathematical sense.
+
+    >>> square = snap.symmetry.full(2)
+    >>> len(square), square.is_closed, square.fields
+    (8, True, ('scalar',))
     """
 
     elements: tuple[Element, ...]
@@ -112,14 +116,17 @@ class Group:
 
     @property
     def dimension(self) -> int:
+        """Axes of space."""
         return self.elements[0].dimension
 
     @property
     def channels(self) -> int:
+        """Channels of a state, vectors counted by their components."""
         return len(self.elements[0].channel_matrix(self.fields))
 
     @cached_property
     def is_closed(self) -> bool:
+        """Whether products of its elements belong to it."""
         members = set(self.elements)
         return all(a.compose(b) in members for a in members for b in members)
 
@@ -131,13 +138,24 @@ class Group:
 
     @property
     def permutes_axes(self) -> bool:
+        """Whether an element swaps axes, which needs equal sides."""
         return any(e.axes != tuple(range(self.dimension)) for e in self.elements)
 
     def act(self, element: Element, state: AnyArray) -> Any:
+        """A state `(channel, *space)` moved by an element.
+
+        >>> mirror = snap.symmetry.full(1, ("vector",))
+        >>> mirror.act(mirror.elements[1], np.array([[1.0, 2.0, 3.0]]))
+        array([[-3., -2., -1.]])
+        """
         return element.act(state, self.fields)
 
     def subset(self, count: int) -> Group:
-        """The first `count` elements, the identity among them."""
+        """The first `count` elements, the identity among them.
+
+        >>> len(snap.symmetry.full(2).subset(4))
+        4
+        """
         if not 1 <= count <= len(self):
             raise ValueError(f"count: expected 1 to {len(self)} elements, got {count}")
         return Group(self.elements[:count], self.fields)
@@ -146,6 +164,11 @@ class Group:
         """Actions on flattened windows of `shape = (channel, *space)`.
 
         Returns `source` and `sign`, both `(element, cell)`: `(g z)[i] = sign[g, i] z[source[g, i]]`.
+
+        >>> source, sign = snap.symmetry.full(1).on_windows((1, 3))
+        >>> source
+        array([[0, 1, 2],
+               [2, 1, 0]])
         """
         if self.permutes_axes and len(set(shape[1:])) != 1:
             raise ValueError(

@@ -6,6 +6,8 @@
     calibration   whether bands hold what they promise
     paper         the goals of `onesnap reproduce`, met or not, on our data and on the paper's
     pictures      pictures of the documentation: growth of waves, valid time against windows
+    gallery       every system of the catalogue from one pair: pictures, pages, docs/gallery.md
+    film          a film of a page, for the README
     walls         equations between walls, solved by py-pde
     streaming     more data than memory
     damage        damaged files, by the thousand
