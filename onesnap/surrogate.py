@@ -383,13 +383,15 @@ class Surrogate:
         `states` `(time, channel, *space)` are what forecasts start from there and are compared with.
         More `about` them: they are `every` steps apart, a step takes a time `dt`; without them, the
         shape `space` of the grid. What to show: `names` of the channels, a `title`, an `equation`,
-        and the `pair` `(before, after)` that was learned from.
+        the `pair` `(before, after)` that was learned from, if it is not among the states, and the
+        `trust` of onesnap.trust, for its errors beside those of simple models.
         """
         from .plots.page import write_page
 
         if about.get("dt") is None:
             about["dt"] = (self.data_ or {}).get("dt")
         stepper = self._bound(parameters, fields)
+        about = {"seen": self.seen_, **about}
         write_page(path, stepper, self.plan_, states, force=force, **about)
 
     def _bound(self, parameters, fields) -> Stepper:

@@ -11,6 +11,7 @@ import onesnap
 from onesnap.cli.demo import _playable
 from onesnap.cli.demo_page import make_page
 from onesnap.cli.experiment import Experiment, measure
+from onesnap.evaluate.verdict import Channel
 from onesnap.model.rollout import Forecast
 
 LINE = onesnap.systems["ks-1d"].replace(points=32, length=12.5)
@@ -34,7 +35,10 @@ def experiment():
         "persistence": still,
     }
     errors = {"model": 0.01, "linear": 0.05, "persistence": 0.1}
-    return Experiment(LINE, 3, 4, 1, truth[1:], model, forecasts, errors, ("mind the <gap>",))
+    channels = (Channel("u", 0.01, 0.1, 1.0, 0.05, None, 1.0),)
+    return Experiment(
+        LINE, 3, 4, 1, truth[1:], model, forecasts, errors, ("mind the <gap>",), channels
+    )
 
 
 def page(experiment: Experiment, **pictures: bytes) -> str:

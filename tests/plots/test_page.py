@@ -32,6 +32,13 @@ def learned(shape=(2, 1, 24), **settings) -> snap.Surrogate:
     return snap.Surrogate(**{**GIVEN, **settings}).fit(before, next_state(before))
 
 
+def next_states(state, count: int) -> np.ndarray:
+    states = [state]
+    for _ in range(count):
+        states.append(next_state(states[-1]))
+    return np.concatenate(states)
+
+
 @pytest.fixture(scope="module")
 def model():
     return learned()
@@ -115,6 +122,37 @@ def test_every_word_is_escaped(model):
     assert parser.count == 3
     assert content(html)["names"] == [EVIL]
     assert content(html)["title"] == EVIL
+
+
+def test_the_pair_is_known_again_among_recorded_states(tmp_path):
+    """A model from a file has no states, but knows those that it learned from."""
+    before = smooth(0, (2, 1, 24))
+    snap.Surrogate(**GIVEN).fit(before, next_state(before)).save(tmp_path / "model")
+    model, states = snap.load(tmp_path / "model"), smooth(3, (6, 1, 24))
+    states[3:5] = before[1], next_state(before[1:])[0]
+    model.page(tmp_path / "a.html", states)
+    html = (tmp_path / "a.html").read_text("utf-8")
+    np.testing.assert_array_equal(decode(content(html)["pair"]), states[3:5].astype(np.float32))
+    assert "Here is one pair." in html
+    for about in ({"every": 2}, {"states": states[:3]}):  # not a step apart, or not there
+        model.page(tmp_path / "a.html", **{"states": states, **about}, force=True)
+        html = (tmp_path / "a.html").read_text("utf-8")
+        assert content(html)["pair"] is None
+        assert "They are not among the states recorded here." in html
+
+
+def test_errors_stand_beside_those_of_simple_models(model, tmp_path):
+    states = next_states(smooth(4, (1, 1, 24)), 12)
+    trust = snap.trust(model, states)
+    model.page(tmp_path / "page.html", states, trust=trust, names=[EVIL])
+    html = (tmp_path / "page.html").read_text("utf-8")
+    channel = trust.channels[0]
+    for value in (channel.error, channel.persistence, channel.mean, channel.linear):
+        assert f"<td>{value:.3g}</td>" in html
+    assert f"<td>{channel.skill:.4f}</td>" in html
+    assert f"{trust.valid_steps} steps" in html
+    model.page(tmp_path / "page.html", states, force=True)
+    assert "How good is one step?" not in (tmp_path / "page.html").read_text("utf-8")
 
 
 def test_words_in_braces_are_no_places_for_others(model):

@@ -3,6 +3,7 @@
 pack       the numbers of a model, as the page takes them
 recorded   those of recorded states
 elements   the symmetries of a model, with names
+lesson     what a model learned from, how good it is
 lift       lines as planes
 document   the page around them
 assets     its markup, style and scripts:
