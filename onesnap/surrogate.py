@@ -391,7 +391,7 @@ class Surrogate:
         if about.get("dt") is None:
             about["dt"] = (self.data_ or {}).get("dt")
         stepper = self._bound(parameters, fields)
-        about = {"seen": self.seen_, **about}
+        about = {"seen": self.seen_, "members": self.fit_.members, **about}
         write_page(path, stepper, self.plan_, states, force=force, **about)
 
     def _bound(self, parameters, fields) -> Stepper:

@@ -244,7 +244,7 @@ def _playable(experiment: Experiment, pair: np.ndarray) -> str | None:
     judged = Trust(experiment.channels, valid, steps * every, 0.0, True, dt)
     return make_playable(
         model.stepper_, model.plan_, experiment.truth,
-        every=every, pair=pair, dt=dt, names=_names(system), trust=judged,
+        every=every, pair=pair, dt=dt, names=_names(system), trust=judged, members=model.fit_.members,
         title=system.title, equation=system.equation,
     )  # fmt: skip
 

@@ -72,6 +72,7 @@ def test_tangents_and_what_units_have_beyond_them_are_the_network(steppers, acti
         replace(steppers[number].network.features, activation=activation),
     )
     packed = pack.pack_model(stepper, (24,))
+    (version,) = packed["versions"]
     field = 0.4 * smooth(5, (1, 1, 24))[0]
     mean = field.mean(axis=1, keepdims=True)
     with jax.enable_x64(True):
@@ -84,7 +85,7 @@ def test_tangents_and_what_units_have_beyond_them_are_the_network(steppers, acti
         act = ACTIVATIONS[activation]
         values, slopes = jax.jvp(act, (centres,), (np.ones_like(centres),))
         rest = np.asarray(act(centres + shifts) - values - slopes * shifts)
-    answer = np.hstack([rest, rows]) @ decode(packed["readout"]) + decode(packed["constant"])
+    answer = np.hstack([rest, rows]) @ decode(version["readout"]) + decode(version["constant"])
     np.testing.assert_allclose(answer.reshape(1, -1), want, atol=2e-4 * np.ptp(want))
 
 

@@ -111,6 +111,21 @@ def test_a_hundred_steps_are_those_of_python(open_page, line, fragment):
     assert state["rse"] == pytest.approx(snap.rse(field(page)[None], truth[100:])[0], rel=1e-2)
 
 
+def test_members_tell_the_error_that_python_expects(open_page, line):
+    model, truth = line
+    start = truth[0].astype(np.float32)
+    want = model.rollout(start, 60, 60, members=4).expected_rse[-1]
+    page = open_page(model, dt=0.05)
+    assert page.evaluate("() => onesnap.state().expected") == 0
+    page = open_page(model, truth)
+    page.evaluate("n => onesnap.step(n).then(() => null)", 60)
+    assert page.evaluate(STATE)["expected"] == pytest.approx(want, rel=0.02)
+    assert "4 members" in page.locator("#expectation").text_content()
+    page.locator("#beside").uncheck()
+    assert page.evaluate(STATE)["expected"] is None
+    assert page.evaluate(STATE)["step"] == 0
+
+
 def test_means_places_and_held_values_on_a_line(open_page):
     model, before = toy(
         (2, 1, 52), boundary=((0.3, "open"),), context=2, stride=3, surroundings=(3,), shrinkage=2.0,

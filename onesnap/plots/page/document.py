@@ -49,6 +49,7 @@ def make_page(
     pair=None,
     seen: Fingerprints | None = None,
     trust: Trust | None = None,
+    members: np.ndarray | None = None,
     dt: float | None = None,
     names: Sequence[str] | None = None,
     title: str = "",
@@ -59,7 +60,8 @@ def make_page(
     Recorded `states` `(time, channel, *space)`, `every` steps apart, are what forecasts start from
     and are compared with; without them give the shape `space` of the grid. `pair` is what the model
     learned from; without it, it is looked for among the states by the fingerprints of those `seen`.
-    `trust` tells how good a step is, `dt` the time of a step, `names` are those of the channels.
+    `trust` tells how good a step is, `members` (deviations from its readout) what error a forecast
+    expects of itself, `dt` the time of a step, `names` are those of the channels.
     """
     check_can_run(stepper)
     recorded = None if states is None else make_recorded(stepper, states, every)
@@ -79,7 +81,7 @@ def make_page(
     used = sorted({scale["colours"] for scale in data["scales"]})
     content = {
         "title": title,
-        "model": pack_model(stepper, space),
+        "model": pack_model(stepper, space, members),
         "data": data,
         "dt": 1.0 if dt is None else float(dt),
         "names": _names(names, stepper.channels),
@@ -90,7 +92,7 @@ def make_page(
     }
     words = {
         "title": escape(title),
-        "lesson": words_of(pair is not None, seen, equation),
+        "lesson": words_of(pair is not None, recorded is not None, seen, equation),
         "skill": skill_of(trust),
         "settings": report.table(plan.explain(), ("setting", "value", "reason")),
     }

@@ -34,7 +34,7 @@ def find_pair(stepper: Stepper, states, seen: Fingerprints) -> np.ndarray | None
     return None
 
 
-def words_of(pair: bool, seen: Fingerprints | None, equation: str) -> str:
+def words_of(pair: bool, recorded: bool, seen: Fingerprints | None, equation: str) -> str:
     """What was learned from, in words, below the equation that the model has not seen."""
     count = 0 if seen is None else len(seen)
     saw = "two states" if count == 1 or (pair and not count) else "pairs of states"
@@ -45,7 +45,7 @@ def words_of(pair: bool, seen: Fingerprints | None, equation: str) -> str:
             f" {which} that it reads is drawn into the state before, the block that it predicts "
             "into the one after."
         )
-    elif count:
+    elif count and recorded:
         words += " They are not among the states recorded here."
     return (report.code(equation) if equation else "") + report.text(words)
 

@@ -12,11 +12,13 @@ import numpy as np
 
 from ...grid.boundary import both_sides
 from ...model.rollout import MARGIN, STRAIGHT_MARGIN
-from ...model.stepper import FADING, Stepper
+from ...model.stepper import FADING, Stepper, with_readout
 from ...network.assemble import Network
 from ...network.edges import middle
 from ...network.inputs import Inputs
 from .lift import lifted
+
+MEMBERS = 4  # that run beside a forecast: each costs as much as it does
 
 
 def encode(array: Any) -> dict[str, Any]:
@@ -46,8 +48,13 @@ def check_can_run(stepper: Stepper) -> None:
         raise ValueError(f"model: a page cannot run a model with {reason}")
 
 
-def pack_model(stepper: Stepper, space: Sequence[int]) -> dict[str, Any]:
-    """The numbers of a model on a grid, its parameters folded into the constants."""
+def pack_model(
+    stepper: Stepper, space: Sequence[int], members: np.ndarray | None = None
+) -> dict[str, Any]:
+    """The numbers of a model on a grid, its parameters folded into the constants.
+
+    `members` are deviations from its readout, of which the page takes a few.
+    """
     inputs, network, scaling = stepper.inputs, stepper.network, stepper.scaling
     inputs.check_grid(space)
     features, context, dimension = network.features, inputs.context, stepper.dimension
@@ -89,9 +96,16 @@ def pack_model(stepper: Stepper, space: Sequence[int]) -> dict[str, Any]:
         "weights": encode(weights[: len(weights) - parameters]),
         "basis": None if features.basis is None else encode(features.basis),
         "centres": encode(arguments),
-        **_readout(stepper, middle(network, inputs), centre),
-        "patch": _patch(stepper, space, centre),
+        "versions": [_version(version, centre) for version in _versions(stepper, members)],
+        "patch": _patch(stepper, space),
     }
+
+
+def _versions(stepper: Stepper, members: np.ndarray | None) -> list[Stepper]:
+    """The model, and the members beside it."""
+    readout = np.asarray(stepper.network.readout)
+    beside = [] if members is None else [readout + member for member in members[:MEMBERS]]
+    return [stepper, *(with_readout(stepper, each) for each in beside)]
 
 
 def _ends(stepper: Stepper) -> list[list[str | float]]:
@@ -114,6 +128,15 @@ def _centre(inputs: Inputs, cells: int) -> np.ndarray:
     return np.concatenate([np.full(cells + boxes, 0.5), place, parameters])
 
 
+def _version(stepper: Stepper, centre: np.ndarray) -> dict[str, Any]:
+    """What turns hidden units into answers: those of the middle block and, at open ends, of all."""
+    several = len(stepper.inputs.edges.offsets) > 1
+    return {
+        **_readout(stepper, middle(stepper.network, stepper.inputs), centre),
+        "patch": _readout(stepper, stepper.network, centre) if several else None,
+    }
+
+
 def _readout(stepper: Stepper, network: Network, centre: np.ndarray) -> dict[str, Any]:
     """Rows of what random units have beyond their tangents, then of inputs, and the constant.
 
@@ -133,7 +156,7 @@ def _readout(stepper: Stepper, network: Network, centre: np.ndarray) -> dict[str
     return {"readout": encode(np.concatenate([random, *rows])), "constant": encode(constant)}
 
 
-def _patch(stepper: Stepper, space: Sequence[int], centre: np.ndarray) -> dict[str, Any] | None:
+def _patch(stepper: Stepper, space: Sequence[int]) -> dict[str, Any] | None:
     """Windows near open ends, and where their answers go."""
     edges = stepper.inputs.edges
     if len(edges.offsets) == 1:
@@ -145,5 +168,4 @@ def _patch(stepper: Stepper, space: Sequence[int], centre: np.ndarray) -> dict[s
         "windows": encode(windows),
         "cells": encode(patch.cells),
         "sources": encode(patch.sources),
-        **_readout(stepper, stepper.network, centre),
     }

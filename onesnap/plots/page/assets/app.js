@@ -38,12 +38,18 @@ function tell() {
   element("start-at").textContent = start === undefined ? "random" : `t = ${brief(start * session.data.every * session.dt)}`;
   if (start !== undefined) element("start").value = start;
   element("truth-at").textContent = session.step > session.horizon ? "ended: no more states are recorded" : "";
-  const passed = session.invalid(page.threshold), last = session.errors[session.errors.length - 1];
-  const until = passed === null
+  element("verdict").textContent = session.horizon ? `Relative squared error of the forecast: ${errorWords(session.errors)}.` : "";
+  element("expectation").textContent = session.members
+    ? `It expects of itself, by ${session.members.length} members with other weights: ${errorWords(session.expected)}.` : "";
+  element("drawn").textContent = session.touched && session.horizon ? "You have drawn on it; the truth does not know." : "";
+}
+
+/** Errors in words: when they passed the threshold, or what they are now. */
+function errorWords(errors) {
+  const passed = session.invalid(page.threshold, errors), last = errors[errors.length - 1];
+  return passed === null
     ? `below ${page.threshold} % so far, now ${last ? brief(last[1]) : 0} %`
     : `valid until t = ${brief(passed * session.dt)}, where it passed ${page.threshold} %`;
-  element("verdict").textContent =
-    `Relative squared error of the forecast: ${until}.${session.touched ? " You have drawn on it; the truth does not know." : ""}`;
 }
 
 function start(on) {
@@ -74,6 +80,13 @@ function complain(error) {
 function restart(change) {
   change();
   start(false);
+}
+
+/** From the start of this run. */
+function startOver() {
+  const { start, seed } = session.origin;
+  if (start === undefined) session.randomise(seed);
+  else session.reset(start);
 }
 
 function size() {
@@ -185,11 +198,17 @@ function setUp() {
   const rate = () => (element("rate").textContent = isFinite(RATES[element("speed").value]) ? `${RATES[element("speed").value]} / s` : "fastest");
   const acts = {
     run: () => start(!run.on), step: () => onesnap.step(1), save, share,
-    reset: () => restart(() => (session.origin.start === undefined ? session.randomise(session.origin.seed) : session.reset(session.origin.start))),
+    reset: () => restart(startOver),
     random: () => restart(() => session.randomise(Math.floor(Math.random() * 1e6))),
   };
   for (const [id, act] of Object.entries(acts)) element(id).addEventListener("click", act);
   element("speed").addEventListener("input", rate);
+  element("beside").parentElement.hidden = model.versions.length < 2;
+  element("beside").checked = session.expecting;
+  element("beside").addEventListener("change", ({ target }) => restart(() => {
+    session.beside = target.checked;
+    startOver();
+  }));
   element("start").addEventListener("input", () => restart(() => session.reset(Number(element("start").value))));
   document.querySelectorAll("[data-brush]").forEach((each) => each.addEventListener("click", () => chooseBrush(each.dataset.brush)));
   document.addEventListener("keydown", (event) => {
@@ -230,12 +249,13 @@ const api = {
     tell();
     return api.state();
   },
-  /** {step, time, shape, values, rse, kernel}; values are a copy. */
+  /** {step, time, shape, values, rse, expected, diverged, kernel}; values are a copy. */
   state() {
-    const { model, step, errors } = session, last = errors[errors.length - 1];
+    const { model, step, errors, expected: all } = session, last = errors[errors.length - 1];
+    const expected = all.length ? all[all.length - 1][1] : null;
     const shape = [model.channels, ...model.space.slice(2 - model.dimension)];
     const rse = last && last[0] === step ? last[1] : null;
-    return { step, time: step * session.dt, shape, values: session.state.slice(), rse, diverged: session.diverged, kernel: run.kernel };
+    return { step, time: step * session.dt, shape, values: session.state.slice(), rse, expected, diverged: session.diverged, kernel: run.kernel };
   },
   /** Add a bump of this height, with the width of the brush, to the field that is shown. */
   draw(x, y, value) {

@@ -30,8 +30,8 @@ class Engine {
 
   /** One memory for the matrices and what they are applied to. */
   layOut(plain) {
-    const { weights, basis, centres, readout, constant, hidden, rank, inputs, patch } = this.model;
-    const beside = inputs - this.model.windowCells, outputs = constant.length;
+    const { weights, basis, centres, versions, hidden, rank, inputs } = this.model;
+    const beside = inputs - this.model.windowCells;
     this.beside = beside;
     this.hidden = four(hidden);
     // Of a panel: hidden units, what they see, and what a linear part sees that is never limited.
@@ -40,12 +40,17 @@ class Engine {
     const seen = rank ? four(rank) + beside : inputs;
     const sizes = {
       weights: this.hidden * seen, centres: this.hidden, basis: four(rank) * this.model.windowCells,
-      nothing: Math.max(this.hidden, four(rank)), readout: four(outputs) * this.rows, constant: four(outputs),
-      patchReadout: patch ? four(patch.constant.length) * this.rows : 0,
-      patchConstant: patch ? four(patch.constant.length) : 0,
-      panel: this.panels * this.rows * LANES, reduced: this.panels * seen * LANES,
-      answer: this.panels * four(Math.max(outputs, patch ? patch.constant.length : 0)) * LANES,
+      nothing: Math.max(this.hidden, four(rank)), panel: this.panels * this.rows * LANES,
+      reduced: this.panels * seen * LANES,
     };
+    // The model's own readout and those of members beside it; at open ends each has another one.
+    const readouts = versions.flatMap((version, v) => [[v, "", version], [v, "patch", version.patch]]);
+    const there = readouts.filter(([, , readout]) => readout);
+    for (const [v, kind, { constant }] of there) {
+      sizes[`readout${kind}${v}`] = four(constant.length) * this.rows;
+      sizes[`constant${kind}${v}`] = four(constant.length);
+    }
+    sizes.answer = this.panels * LANES * Math.max(...there.map(([, , { constant }]) => four(constant.length)));
     let bytes = 0;
     this.at = {};
     for (const [name, size] of Object.entries(sizes)) {
@@ -60,12 +65,10 @@ class Engine {
     this.store("weights", weights, hidden, seen, skip);
     this.store("basis", basis, rank, this.model.windowCells);
     const behind = (row) => (row >= hidden ? row + this.hidden - hidden : row);
-    this.store("readout", readout, outputs, this.rows, behind);
     this.memory.set(centres, this.at.centres / 4);
-    this.memory.set(constant, this.at.constant / 4);
-    if (patch) {
-      this.store("patchReadout", patch.readout, patch.constant.length, this.rows, behind);
-      this.memory.set(patch.constant, this.at.patchConstant / 4);
+    for (const [v, kind, { readout, constant }] of there) {
+      this.store(`readout${kind}${v}`, readout, constant.length, this.rows, behind);
+      this.memory.set(constant, this.at[`constant${kind}${v}`] / 4);
     }
   }
 
@@ -100,7 +103,7 @@ class Engine {
   }
 
   /** The network on windows that start at (rows, columns): its answers are left in memory. */
-  evaluate(parts, rows, columns, readout, constant, outputs) {
+  evaluate(parts, rows, columns, which, outputs) {
     const { hidden, rank, twice, activation, inputs, windowCells } = this.model, { at, kernel } = this;
     const panels = Math.ceil(rows.length / LANES), step = this.rows * 4 * LANES;
     const behind = at.panel + this.hidden * 4 * LANES;
@@ -122,7 +125,7 @@ class Engine {
         this.bend(activation, at.panel + panel * step);
     }
     const groups = four(outputs) / 4;
-    kernel.product(readout, at.panel, at.answer, constant, groups, this.rows, panels, step, groups * 16 * LANES);
+    kernel.product(at[`readout${which}`], at.panel, at.answer, at[`constant${which}`], groups, this.rows, panels, step, groups * 16 * LANES);
   }
 
   /** Of what units are given, d, to what they have beyond their tangent. */
@@ -136,13 +139,13 @@ class Engine {
     }
   }
 
-  /** What the network makes of a centred field. */
-  advance(field, mean) {
-    const { space, stride, constant, patch } = this.model, outputs = constant.length;
+  /** What a version of the network makes of a centred field. */
+  advance(field, mean, version) {
+    const { space, stride, versions, patch } = this.model, outputs = versions[version].constant.length;
     const parts = this.reader.read(field, mean), block = stride[0] * stride[1];
     const following = new Float32Array(field.length), total = this.tiles[0] * this.tiles[1];
     this.over(total, (w) => Math.floor(w / this.tiles[1]) * stride[0], (w) => (w % this.tiles[1]) * stride[1],
-      (rows, columns) => this.evaluate(parts, rows, columns, this.at.readout, this.at.constant, outputs),
+      (rows, columns) => this.evaluate(parts, rows, columns, `${version}`, outputs),
       (row, column, answer) => {
         for (let o = 0; o < outputs; o++) {
           const within = o % block, i = row + Math.floor(within / stride[1]), j = column + (within % stride[1]);
@@ -150,7 +153,7 @@ class Engine {
             following[(Math.floor(o / block) * space[0] + i) * space[1] + j] = this.memory[answer(o, outputs)];
         }
       });
-    if (patch) this.mend(parts, following);
+    if (patch) this.mend(parts, following, version);
     return following;
   }
 
@@ -168,12 +171,12 @@ class Engine {
   }
 
   /** Cells near open ends, predicted by windows that keep inside, all blocks of each. */
-  mend(parts, following) {
-    const { windows, cells, sources, constant } = this.model.patch, { channels } = this.model;
-    const total = windows.length / 2, outputs = constant.length, size = outputs / channels;
+  mend(parts, following, version) {
+    const { windows, cells, sources } = this.model.patch, { channels, versions } = this.model;
+    const total = windows.length / 2, outputs = versions[version].patch.constant.length, size = outputs / channels;
     const answers = new Float32Array(outputs * total);
     this.over(total, (w) => windows[w], (w) => windows[total + w],
-      (rows, columns) => this.evaluate(parts, rows, columns, this.at.patchReadout, this.at.patchConstant, outputs),
+      (rows, columns) => this.evaluate(parts, rows, columns, `patch${version}`, outputs),
       (row, column, answer, w) => {
         for (let o = 0; o < outputs; o++) answers[o * total + w] = this.memory[answer(o, outputs)];
       });
@@ -187,12 +190,12 @@ class Engine {
     return means.map((total) => total / this.cells);
   }
 
-  /** The state a step later. */
-  step(state) {
+  /** The state a step later, by the model or by a member. */
+  step(state, version = 0) {
     const { mean: treatment, low, width, margin, fading } = this.model, cells = this.cells;
     const mean = this.means(state), removed = treatment === "remove";
     const field = removed ? state.map((value, i) => value - mean[(i / cells) | 0]) : state;
-    const next = this.advance(field, mean);
+    const next = this.advance(field, mean, version);
     if (fading && margin !== null)
       for (let i = 0; i < next.length; i++) {
         const c = (i / cells) | 0, scaled = (field[i] - low[c]) / width[c];
@@ -214,4 +217,22 @@ class Engine {
     }
     return most;
   }
+
+  relativeError(forecast, truth) {
+    return relativeError(forecast, truth, this.cells);
+  }
+}
+
+/** The relative squared error in percent, as `onesnap.rse`. */
+function relativeError(forecast, truth, cells) {
+  let error = 0, spread = 0;
+  for (let first = 0; first < truth.length; first += cells) {
+    let mean = 0;
+    for (let i = first; i < first + cells; i++) mean += truth[i] / cells;
+    for (let i = first; i < first + cells; i++) {
+      error += (forecast[i] - truth[i]) ** 2;
+      spread += (truth[i] - mean) ** 2;
+    }
+  }
+  return error === 0 ? 0 : (100 * error) / spread;
 }

@@ -94,17 +94,3 @@ function turned(element, state, [rows, columns], channels) {
       }
   return out;
 }
-
-/** The relative squared error in percent, as `onesnap.rse`. */
-function relativeError(forecast, truth, cells) {
-  let error = 0, spread = 0;
-  for (let first = 0; first < truth.length; first += cells) {
-    let mean = 0;
-    for (let i = first; i < first + cells; i++) mean += truth[i] / cells;
-    for (let i = first; i < first + cells; i++) {
-      error += (forecast[i] - truth[i]) ** 2;
-      spread += (truth[i] - mean) ** 2;
-    }
-  }
-  return error === 0 ? 0 : (100 * error) / spread;
-}

@@ -2,6 +2,7 @@
 // A run: where it started, the state now, what was kept of it, and the worker that makes steps.
 
 const KEPT = 240; // moments of a waterfall
+const QUICK = 4096; // cells up to which members go along unasked
 
 class Session {
   constructor({ model, data, dt, plain = false }) {
@@ -10,6 +11,7 @@ class Session {
     this.size = model.channels * this.cells;
     this.recorded = data.states ? data.states.length / this.size : 0;
     this.busy = false;
+    this.beside = this.cells <= QUICK;
     const code = document.getElementById("engine").textContent;
     const address = URL.createObjectURL(new Blob([code], { type: "text/javascript" }));
     this.worker = new Worker(address);
@@ -39,7 +41,19 @@ class Session {
     this.waiting = []; // those that came while the worker was busy
     this.errors = [];
     this.history = [];
+    this.expected = [];
+    this.members = this.expecting ? Array(this.model.versions.length - 1).fill(state) : null;
+    this.expect(0);
     this.keep();
+  }
+
+  /** Whether members go along from the next start on, which tell what error to expect. */
+  set beside(wanted) {
+    this.expecting = wanted && this.model.versions.length > 1;
+  }
+
+  expect(error) {
+    if (this.members) this.expected.push([this.step, error]);
   }
 
   /** The recorded state of this step, turned as the forecast was; null where there is none. */
@@ -78,24 +92,23 @@ class Session {
     if (this.busy) return void this.waiting.push([what, change]);
     if (this.step === 0) this.edits.push(what);
     this.state = change(this.state);
+    if (this.members) this.members = this.members.map(change);
+    if (what.turn !== undefined) this.pose = change(this.pose);
     this.keep();
   }
 
   draw(stroke) {
+    this.touched = true;
     this.edit({ stroke }, (state) => {
       const copy = state.slice();
       brush(this.model, copy, stroke);
-      this.touched = true;
       return copy;
     });
   }
 
   /** Turn the state, and the truth with it. */
   turn(element, index) {
-    this.edit({ turn: index }, (state) => {
-      this.pose = turned(element, this.pose, this.model.space, this.model.channels);
-      return turned(element, state, this.model.space, this.model.channels);
-    });
+    this.edit({ turn: index }, (state) => turned(element, state, this.model.space, this.model.channels));
   }
 
   /** Take some steps; resolves to whether the run goes on. */
@@ -104,11 +117,13 @@ class Session {
     this.busy = true;
     const answer = await this.ask(steps).finally(() => (this.busy = false));
     if (answer.number === this.number) {
-      for (const next of answer.states) {
+      answer.states.forEach((next, i) => {
         this.state = next;
         this.step += 1;
+        this.expect(answer.expected[i]);
         this.keep();
-      }
+      });
+      this.members = answer.members;
       this.diverged = answer.diverged;
     }
     this.waiting.splice(0).forEach((each) => this.edit(...each));
@@ -117,17 +132,17 @@ class Session {
 
   async ask(steps) {
     await this.ready;
-    const { number, state } = this;
+    const { number, state, members } = this;
     return new Promise((resolve, reject) => {
       this.worker.onmessage = ({ data }) => resolve(data);
       this.worker.onerror = (event) => reject(new Error(event.message));
-      this.worker.postMessage({ state, steps, number, margin: this.model.farthest });
+      this.worker.postMessage({ state, members, steps, number, margin: this.model.farthest });
     });
   }
 
-  /** The step at which the error first passed a threshold; null if it has not. */
-  invalid(threshold) {
-    const passed = this.errors.find(([, error]) => error > threshold);
+  /** The step at which errors first passed a threshold; null if they have not. */
+  invalid(threshold, errors = this.errors) {
+    const passed = errors.find(([, error]) => error > threshold);
     return passed ? passed[0] : null;
   }
 }

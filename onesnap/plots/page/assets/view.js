@@ -48,24 +48,34 @@ class View {
     const { low, high } = this.page.scales[this.channel];
     let most = 1e-4 * (high - low);
     for (const field of differences) for (const value of field) if (Math.abs(value) > most) most = Math.abs(value);
-    const power = 10 ** Math.floor(Math.log10(most));
-    const limit = [1, 2, 5, 10].find((factor) => factor * power >= most * 0.999) * power;
+    const limit = roundUp(most);
     return { table: this.page.tables.difference, low: -limit, high: limit };
   }
 
   paint() {
     this.dirty = false;
     const { session } = this, scale = this.page.scales[this.channel];
-    document.querySelector("main").classList.toggle("untold", session.horizon === 0);
+    const main = document.querySelector("main");
+    main.classList.toggle("untold", session.horizon === 0);
+    main.classList.toggle("unjudged", session.horizon === 0 && !session.members);
     const shown = this.line ? this.paintLine(scale) : this.paintMaps(scale);
     paintScale(this.canvas.scale, scale, this.page.names[this.channel]);
-    if (!session.horizon) return;
-    paintScale(this.canvas["scale-difference"], shown, "forecast − truth");
-    const passed = session.invalid(this.page.threshold);
-    const time = ([step, error]) => [step * session.dt, error];
-    paintError(this.canvas.error, session.errors.map(time), {
-      threshold: this.page.threshold, end: session.horizon * session.dt,
-      valid: passed === null ? null : passed * session.dt,
+    if (session.horizon) paintScale(this.canvas["scale-difference"], shown, "forecast − truth");
+    if (session.horizon || session.members) this.paintErrors();
+  }
+
+  /** The error over time, and the one that the forecast expects of itself. */
+  paintErrors() {
+    const { session } = this, { threshold } = this.page, { dt, errors, expected } = session;
+    const curve = (steps) => steps.map(([step, error]) => [step * dt, error]);
+    const at = (steps) => (steps === null ? null : steps * dt);
+    const last = Math.max(session.horizon, expected.length ? session.step : 0, 100);
+    paintError(this.canvas.error, {
+      threshold, end: (session.horizon >= session.step ? session.horizon : roundUp(last)) * dt,
+      curves: [
+        { points: curve(expected), colour: css("--expected"), dash: [2, 4], valid: null },
+        { points: session.horizon ? curve(errors) : [], colour: css("--accent"), dash: [], valid: at(session.invalid(threshold)) },
+      ],
     });
   }
 
