@@ -23,7 +23,7 @@ from ..evaluate.verdict import Channel, Trust
 from ..model.rollout import Forecast, advance, forecast
 from ..plots import forecast as plots, html as report
 from ..plots.animation import animate
-from ..plots.page import make_page as make_playable, why_not
+from ..plots.page import make_page as make_playable
 from ..plots.style import png
 from ..surrogate import Surrogate
 from .bars import Progress
@@ -214,7 +214,7 @@ def _write(
     experiment: Experiment,
     metrics: Mapping[str, Any],
     pictures: Mapping[str, bytes],
-    page: str | None,
+    page: str,
     out: Path,
     force: bool,
 ) -> None:
@@ -223,28 +223,25 @@ def _write(
         **{key: content for key, content in pictures.items() if key in FILES},
         "metrics": report.to_json(metrics),
         "settings": report.to_json(settings(experiment)),
-        "report": make_page(experiment, metrics, pictures, page is not None).encode(),
+        "report": make_page(experiment, metrics, pictures, playable=True).encode(),
+        "page": page.encode(),
     }
-    if page is not None:
-        contents["page"] = page.encode()
     for key, content in contents.items():
         write_atomically(out / FILES[key], content, force=force)
-    for key, there in (("animation", "animation" in pictures), ("page", page is not None)):
-        if force and not there:
-            (out / FILES[key]).unlink(missing_ok=True)  # of an earlier run, of another system
+    if force and "animation" not in pictures:
+        (out / FILES["animation"]).unlink(missing_ok=True)  # of an earlier run, of another system
 
 
-def _playable(experiment: Experiment, pair: np.ndarray) -> str | None:
-    """The page in which the model runs; None for models that cannot run there."""
+def _playable(experiment: Experiment, pair: np.ndarray) -> str:
+    """The page in which the model runs."""
     system, model = experiment.system, experiment.model
-    if why_not(model.stepper_) is not None:
-        return None
     every, dt, steps = experiment.every, system.dt, experiment.steps // experiment.every
     valid = round(valid_time(experiment.forecasts["model"].states, experiment.truth, every))
     judged = Trust(experiment.channels, valid, steps * every, 0.0, True, dt)
     return make_playable(
         model.stepper_, model.plan_, experiment.truth,
         every=every, pair=pair, dt=dt, names=_names(system), trust=judged, members=model.fit_.members,
+        dx=(system.dx,) * system.dimension,
         title=system.title, equation=system.equation,
     )  # fmt: skip
 

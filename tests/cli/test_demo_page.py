@@ -66,13 +66,11 @@ def test_a_page_to_play_with_is_linked_where_there_is_one(experiment):
     assert '<a class="play" href="page.html">' in html
 
 
-def test_a_model_that_no_page_can_run_gets_none(experiment):
+def test_the_page_to_play_with_tells_errors_of_one_step(experiment):
     pair = np.concatenate([experiment.truth[:1], experiment.truth[:1]])
-    assert "<h1>" in _playable(experiment, pair)
-    bent = dataclasses.replace(experiment.model.stepper_, amplitudes=np.ones((1, 4)))
-    model = onesnap.Surrogate()
-    model.fit_ = dataclasses.replace(experiment.model.fit_, stepper=bent)
-    assert _playable(dataclasses.replace(experiment, model=model), pair) is None
+    html = _playable(experiment, pair)
+    assert "How good is one step?" in html
+    assert "<td>0.9000</td>" in html  # the skill of an error of 0.01 where persistence has 0.1
 
 
 def test_forecasts_are_compared(experiment):

@@ -36,7 +36,7 @@ def test_a_page_with_the_states_of_a_file(folder):
     assert page["title"] == "<Heat>"
     assert page["names"] == data.names
     assert page["dt"] == data.dt
-    assert page["model"]["space"] == list(data.space)
+    assert page["model"]["space"] == [1, *data.space]
     assert page["data"]["states"]["shape"][1:] == list(data.shape)
     words = out.read_text("utf-8")
     assert "How good is one step?" in words

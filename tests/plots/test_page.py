@@ -11,7 +11,7 @@ import equinox as eqx
 import jax
 import numpy as np
 import pytest
-from toys import next_state, smooth, stirred
+from toys import next_state, smooth
 
 import onesnap as snap
 from onesnap.grid.windows import tile
@@ -180,35 +180,46 @@ def test_more_states_than_a_page_holds_are_thinned_out(model, monkeypatch):
 
 def test_without_states_there_is_a_grid(model):
     packed = content(make_page(model.stepper_, model.plan_))
-    assert packed["model"]["space"] == [1, 256]
+    assert packed["model"]["space"] == [1, 1, 256]
     assert packed["data"]["states"] is None
-    assert content(make_page(model.stepper_, model.plan_, space=(40,)))["model"]["space"] == [1, 40]
+    assert content(make_page(model.stepper_, model.plan_, space=(40,)))["model"]["space"] == [
+        1,
+        1,
+        40,
+    ]
 
 
-def test_every_turn_of_the_square_has_a_name():
-    group = snap.symmetry.full(2, negation=True)
-    names = [element["name"] for element in pack_elements(group)]
-    assert len(set(names)) == 16
-    assert set(names[:8]) == set(TURNS.values())
-    line = [e["name"] for e in pack_elements(snap.symmetry.full(1, negation=True))]
+def test_every_turn_has_a_name():
+    def names(group, space):
+        return [element["name"] for element in pack_elements(group, space)]
+
+    square = names(snap.symmetry.full(2, negation=True), (4, 4))
+    assert len(set(square)) == 16
+    assert set(square[:8]) == set(TURNS.values())
+    line = names(snap.symmetry.full(1, negation=True), (4,))
     assert line == ["u(x)", "u(−x)", "−u(x)", "−u(−x)"]
+    cube = names(snap.symmetry.full(3), (4, 4, 4))
+    assert len(set(cube)) == 48
+    assert "u(y, −x, z)" in cube
 
 
-@pytest.mark.filterwarnings("ignore:the window is too small for the step")
-def test_what_the_page_cannot_run_is_refused_in_words(tmp_path):
-    volume = learned((1, 1, 8, 8, 8), extent=1)
-    with pytest.raises(ValueError, match="model: a page cannot run a model with three axes of space"):
-        volume.page(tmp_path / "x.html")
-    before, after = stirred(0, 0.1)
-    stirring = snap.Surrogate(**{**GIVEN, "potential": True}).fit(before, after)
-    with pytest.raises(ValueError, match="potentials; fit it with potential=False"):
-        stirring.page(tmp_path / "x.html")
-    states = smooth(0, (2, 1, 24))
-    states[..., 5:8] = np.nan
-    masked = snap.Surrogate(**GIVEN).fit(states, next_state(states))
-    with pytest.raises(ValueError, match="cells that never have a value"):
-        masked.page(tmp_path / "x.html")
-    assert list(tmp_path.iterdir()) == []
+def test_turns_that_move_the_grid_or_what_is_known_on_it_cannot_be_tried():
+    group = snap.symmetry.full(2)
+
+    def fitting(space, fields=None):
+        return [e["name"] for e in pack_elements(group, space, fields) if e["fits"]]
+
+    assert len(fitting((6, 6))) == 8
+    assert fitting((6, 8)) == ["as it is", "mirror y", "mirror x", "half turn"]
+    hill = np.broadcast_to(np.arange(6.0) ** 2, (1, 6, 6))  # it grows along y
+    assert fitting((6, 6), hill) == ["as it is", "mirror x"]
+
+
+def test_a_notebook_shows_a_page_in_a_frame_of_its_own(model):
+    frame = model.page(title=EVIL)._repr_html_()
+    assert frame.startswith('<iframe sandbox="allow-scripts allow-downloads"')
+    assert frame.count("<") == 2  # nothing of the page is outside its attribute
+    assert "allow-same-origin" not in frame.split("srcdoc")[0]
 
 
 @pytest.mark.parametrize(

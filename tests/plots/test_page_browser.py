@@ -1,76 +1,12 @@
-"""The page in a real browser: it computes what Python computes, and does what its buttons say."""
-
-import shutil
+"""The page in a real browser: it does what its buttons say."""
 
 import numpy as np
 import pytest
-from toys import next_state, smooth
+from pages import GIVEN, STATE, check_numbers, field, toy
 
 import onesnap as snap
 
-playwright = pytest.importorskip("playwright.sync_api", reason="needs the Python package playwright")
-CHROMIUM = shutil.which("chromium")
-if CHROMIUM is None:
-    pytest.skip("needs chromium, as from `apt-get install chromium`", allow_module_level=True)
-
-OPTIONS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-GIVEN = {
-    "extent": 2, "stride": 2, "hidden": 40, "noise": 1e-3, "symmetry": None, "context": 0,
-    "potential": False, "surroundings": (), "mean": "keep", "boundary": "periodic",
-}  # fmt: skip
 STRANGE = "#start=99&field=7&edits=1_2..9_9_9_x_1_1..t50..t-1..1_1_0_a_2_1e999..-1_1_0_a_2_1"
-STATE = "() => { const s = onesnap.state(); return {...s, values: Array.from(s.values)}; }"
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=CHROMIUM, args=OPTIONS)
-        yield browser
-        browser.close()
-
-
-@pytest.fixture
-def open_page(browser, tmp_path):
-    """Opens the page of a model from disk, with the network cut; no error may come to the console."""
-    complaints, contexts = [], []
-
-    def opened(model, states=None, fragment="", width=1000, **about):
-        path = tmp_path / f"page{len(contexts)}.html"
-        model.page(path, states, **about)
-        context = browser.new_context(viewport={"width": width, "height": 800}, offline=True)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: complaints.append(message.text))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.goto(f"{path.as_uri()}{fragment}")
-        page.evaluate("() => onesnap.ready")
-        return page
-
-    yield opened
-    for context in contexts:
-        context.close()
-    assert complaints == []
-
-
-def field(page) -> np.ndarray:
-    state = page.evaluate(STATE)
-    return np.array(state["values"]).reshape(state["shape"])
-
-
-def toy(shape, fields=None, parameters=None, **settings):
-    before = smooth(0, shape) / 3
-    model = snap.Surrogate(**{**GIVEN, **settings})
-    return model.fit(before, next_state(before), fields=fields, parameters=parameters), before
 
 
 @pytest.fixture(scope="module")
@@ -92,13 +28,6 @@ def plane():
     return toy(
         (2, 2, 20, 20), symmetry=group, mean="conserve", rank=20, shrinkage=1e-3, activation="sin"
     )
-
-
-def check_numbers(page, model, start, steps, **context):
-    want = model.rollout(start.astype(np.float32), steps, steps, **context).states[-1]
-    page.evaluate("n => onesnap.step(n).then(() => null)", steps)
-    assert np.ptp(want) > 0.02 * np.ptp(start)  # there is something left to compare
-    np.testing.assert_allclose(field(page), want, atol=1e-4 * np.ptp(want), rtol=0)
 
 
 @pytest.mark.parametrize("fragment", ["", "#plain"])  # without WebAssembly too
@@ -124,25 +53,6 @@ def test_members_tell_the_error_that_python_expects(open_page, line):
     page.locator("#beside").uncheck()
     assert page.evaluate(STATE)["expected"] is None
     assert page.evaluate(STATE)["step"] == 0
-
-
-def test_means_places_and_held_values_on_a_line(open_page):
-    model, before = toy(
-        (2, 1, 52), boundary=((0.3, "open"),), context=2, stride=3, surroundings=(3,), shrinkage=2.0,
-        mean="remove", activation="tanh",
-    )  # fmt: skip
-    check_numbers(open_page(model, before), model, before[0], 5)
-
-
-def test_edges_surroundings_known_fields_and_parameters_on_a_plane(open_page):
-    known = {"fields": smooth(3, (1, 1, 24, 32))[0], "parameters": np.array([[1.0], [2.0]])}
-    model, before = toy(
-        (2, 2, 24, 32), boundary=(("open", 0.1), "wall"), stride=3, surroundings=(3,), context=2,
-        activation="softplus", **known,
-    )  # fmt: skip
-    other = {"fields": known["fields"], "parameters": np.array([1.5])}
-    page = open_page(model, before, **other)
-    check_numbers(page, model, before[0], 5, **other)
 
 
 def test_strokes_change_the_field_where_they_are(open_page, plane):

@@ -26,11 +26,20 @@ from .. import html as report
 from ..style import DIFFERENCE
 from .elements import pack_elements
 from .lesson import check_pair, find_pair, skill_of, words_of
-from .pack import check_can_run, encode, pack_model
+from .pack import encode, pack_model
 from .recorded import default_space, make_recorded, pack_states
 
-ENGINE = ("kernel.js", "reader.js", "engine.js", "worker.js")
-APP = ("field.js", "paint.js", "session.js", "view.js", "links.js", "app.js")
+ENGINE = ("grid.js", "kernel.js", "fourier.js", "reader.js", "engine.js", "worker.js")
+APP = (
+    "field.js",
+    "paint.js",
+    "session.js",
+    "view.js",
+    "links.js",
+    "app.js",
+    "controls.js",
+    "script.js",
+)
 
 
 def write_page(path, stepper: Stepper, plan: Plan, states=None, *, force=False, **about) -> None:
@@ -52,6 +61,9 @@ def make_page(
     members: np.ndarray | None = None,
     dt: float | None = None,
     names: Sequence[str] | None = None,
+    dx: Sequence[float] | None = None,
+    axes: Sequence[str] | None = None,
+    time_units: str = "",
     title: str = "",
     equation: str = "",
 ) -> str:
@@ -61,9 +73,9 @@ def make_page(
     and are compared with; without them give the shape `space` of the grid. `pair` is what the model
     learned from; without it, it is looked for among the states by the fingerprints of those `seen`.
     `trust` tells how good a step is, `members` (deviations from its readout) what error a forecast
-    expects of itself, `dt` the time of a step, `names` are those of the channels.
+    expects of itself, `dt` the time of a step in `time_units`, `dx` the width of a cell along each of
+    the `axes`, `names` are those of the channels.
     """
-    check_can_run(stepper)
     recorded = None if states is None else make_recorded(stepper, states, every)
     if recorded is not None:
         space = recorded.states.shape[2:]
@@ -84,10 +96,13 @@ def make_page(
         "model": pack_model(stepper, space, members),
         "data": data,
         "dt": 1.0 if dt is None else float(dt),
+        "timeUnits": str(time_units),
+        "dx": None if dx is None or None in dx else [float(width) for width in dx],
+        "axes": [str(axis) for axis in axes or "xyz"[: stepper.dimension]],
         "names": _names(names, stepper.channels),
         "colours": {name: _table(name) for name in used} | {"difference": _table(DIFFERENCE)},
         "threshold": VALID_RSE,
-        "elements": pack_elements(plan.symmetry),
+        "elements": pack_elements(plan.symmetry, space, stepper.inputs.context.fields),
         "pair": None if pair is None else encode(pair),
     }
     words = {

@@ -16,7 +16,7 @@ from ...model.stepper import FADING, Stepper, with_readout
 from ...network.assemble import Network
 from ...network.edges import middle
 from ...network.inputs import Inputs
-from .lift import lifted
+from .lift import AXES, lifted
 
 MEMBERS = 4  # that run beside a forecast: each costs as much as it does
 
@@ -27,25 +27,6 @@ def encode(array: Any) -> dict[str, Any]:
     kind = "int32" if array.dtype.kind in "iu" else "float32"
     content = np.ascontiguousarray(array, "<i4" if kind == "int32" else "<f4").tobytes()
     return {"type": kind, "shape": list(array.shape), "data": base64.b64encode(content).decode()}
-
-
-def why_not(stepper: Stepper) -> str | None:
-    """What a model has that the page cannot run, and what to do; None if there is nothing."""
-    inputs = stepper.inputs
-    if stepper.dimension > 2:
-        return "three axes of space; forecast it with `onesnap rollout`"
-    if inputs.context.potential or stepper.amplitudes is not None:
-        return "potentials; fit it with potential=False, or forecast it with `onesnap rollout`"
-    if inputs.fill is not None:
-        return "cells that never have a value; forecast it with `onesnap rollout`"
-    return None
-
-
-def check_can_run(stepper: Stepper) -> None:
-    """Raise if a model has something that the page cannot run."""
-    reason = why_not(stepper)
-    if reason is not None:
-        raise ValueError(f"model: a page cannot run a model with {reason}")
 
 
 def pack_model(
@@ -64,8 +45,9 @@ def pack_model(
             f"data: the model knows fields on {context.fields.shape[1:]} cells, these states have "
             f"{tuple(space)}; give states on the grid that was learned from"
         )
-    fields = context.beside(np.zeros((inputs.channels, *space))) if known else None
-    parameters, cells = context.parameters.shape[0], inputs.window_cells * (inputs.channels + known)
+    parameters = context.parameters.shape[0]
+    slopes = stepper.dimension * inputs.channels if context.potential else 0
+    cells = inputs.window_cells * (inputs.channels + known + slopes)
     centre = _centre(inputs, cells)
     with jax.enable_x64(True):
         arguments = features.arguments(centre[:cells], centre[cells:])
@@ -90,7 +72,7 @@ def pack_model(
         "surroundings": [int(width) for width in inputs.surroundings],
         "position": lifted(context.position or (0,) * dimension, 0),
         "known": known,
-        "fields": None if fields is None else encode(fields),
+        **_beside(stepper, space),
         "windowCells": cells,
         "inputs": cells + inputs.values - parameters,
         "weights": encode(weights[: len(weights) - parameters]),
@@ -106,6 +88,22 @@ def _versions(stepper: Stepper, members: np.ndarray | None) -> list[Stepper]:
     readout = np.asarray(stepper.network.readout)
     beside = [] if members is None else [readout + member for member in members[:MEMBERS]]
     return [stepper, *(with_readout(stepper, each) for each in beside)]
+
+
+def _beside(stepper: Stepper, space: Sequence[int]) -> dict[str, Any]:
+    """What windows read beside the state, and what is done to a field as a whole."""
+    inputs, context = stepper.inputs, stepper.inputs.context
+    known, parameters = context.fields.shape[0], context.parameters.shape[0]
+    scaled = context.beside(np.zeros((inputs.channels, *space)))[:known]
+    low, width = (part[parameters + known :] for part in (context.low, context.high - context.low))
+    mask = None if inputs.fill is None else (np.asarray(context.fields[-1]) > 0.5).astype(int)
+    return {
+        "fields": encode(scaled) if known else None,
+        "gradients": {"low": encode(low), "width": encode(width)} if context.potential else None,
+        "amplitudes": None if stepper.amplitudes is None else encode(stepper.amplitudes),
+        "mask": None if mask is None else encode(mask),
+        "fill": None if inputs.fill is None else encode(inputs.fill),
+    }
 
 
 def _ends(stepper: Stepper) -> list[list[str | float]]:
@@ -162,10 +160,9 @@ def _patch(stepper: Stepper, space: Sequence[int]) -> dict[str, Any] | None:
     if len(edges.offsets) == 1:
         return None
     patch = edges.patch(tuple(space))
-    rows = np.zeros_like(patch.windows[:1])
-    windows = patch.windows if stepper.dimension == 2 else np.concatenate([rows, patch.windows])
+    missing = np.zeros((AXES - stepper.dimension, *patch.windows.shape[1:]), patch.windows.dtype)
     return {
-        "windows": encode(windows),
+        "windows": encode(np.concatenate([missing, patch.windows])),
         "cells": encode(patch.cells),
         "sources": encode(patch.sources),
     }

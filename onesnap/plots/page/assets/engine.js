@@ -4,8 +4,8 @@
 // Each random unit is split into its tangent at the middle of the training range, which the linear part
 // holds, and the rest: large numbers that cancel each other would cost digits.
 //
-// Every grid is a plane here; a line is a plane of one row. A state is a Float32Array of
-// (channel, row, column).
+// Every grid has three axes here; of a plane the first one has one cell, of a line the second one too.
+// A state is a Float32Array of (channel, *space).
 
 const BLOCK_BYTES = 262144; // of hidden units at a time: they stay in the cache
 const sigmoid = (x) => 1 / (1 + Math.exp(-x));
@@ -22,7 +22,7 @@ class Engine {
   constructor(model, plain = false) {
     this.model = model;
     const { space, stride } = model;
-    this.cells = space[0] * space[1];
+    this.cells = volume(space);
     this.tiles = space.map((points, axis) => Math.ceil(points / stride[axis]));
     this.reader = new Reader(model, space.map((points, axis) => this.tiles[axis] * stride[axis] - points));
     this.layOut(plain);
@@ -81,8 +81,8 @@ class Engine {
   }
 
   /** Write windows that start at some cells into panels, a row for each input. */
-  gather(parts, rows, columns, which, at, step) {
-    const count = rows.length, memory = this.memory;
+  gather(parts, starts, which, at, step) {
+    const count = starts[0].length, memory = this.memory;
     let row = 0;
     const fill = (value) => {
       for (let w = 0; w < count; w++)
@@ -90,25 +90,28 @@ class Engine {
       row++;
     };
     for (const part of parts) {
-      const data = part[which], [height, width] = part.shape;
+      const data = part[which], { shape, apart, sides } = part, size = volume(shape);
+      const first = starts[0].map((start, w) => (start * shape[1] + starts[1][w]) * shape[2] + starts[2][w]);
       for (let c = 0; c < part.count; c++)
-        for (let i = 0; i < part.sides[0]; i++)
-          for (let j = 0; j < part.sides[1]; j++) {
-            const from = (c * height + i * part.apart[0]) * width + j * part.apart[1];
-            fill((w) => data[from + rows[w] * width + columns[w]] - 0.5);
-          }
+        for (let i = 0; i < sides[0]; i++)
+          for (let j = 0; j < sides[1]; j++)
+            for (let k = 0; k < sides[2]; k++) {
+              const from = c * size + (i * apart[0] * shape[1] + j * apart[1]) * shape[2] + k * apart[2];
+              fill((w) => data[from + first[w]] - 0.5);
+            }
     }
-    for (const cosine of this.reader.place[0]) fill((w) => cosine[rows[w]]);
-    for (const cosine of this.reader.place[1]) fill((w) => cosine[columns[w]]);
+    this.reader.place.forEach((cosines, axis) => {
+      for (const cosine of cosines) fill((w) => cosine[starts[axis][w]]);
+    });
   }
 
-  /** The network on windows that start at (rows, columns): its answers are left in memory. */
-  evaluate(parts, rows, columns, which, outputs) {
+  /** The network on windows that start at these cells of each axis: its answers are left in memory. */
+  evaluate(parts, starts, which, outputs) {
     const { hidden, rank, twice, activation, inputs, windowCells } = this.model, { at, kernel } = this;
-    const panels = Math.ceil(rows.length / LANES), step = this.rows * 4 * LANES;
+    const panels = Math.ceil(starts[0].length / LANES), step = this.rows * 4 * LANES;
     const behind = at.panel + this.hidden * 4 * LANES;
-    this.gather(parts, rows, columns, hidden ? "limited" : "raw", behind, step);
-    if (twice) this.gather(parts, rows, columns, "raw", behind + inputs * 4 * LANES, step);
+    this.gather(parts, starts, hidden ? "limited" : "raw", behind, step);
+    if (twice) this.gather(parts, starts, "raw", behind + inputs * 4 * LANES, step);
     if (hidden) {
       let [seen, apart] = [behind, step];
       if (rank) {
@@ -142,30 +145,32 @@ class Engine {
   /** What a version of the network makes of a centred field. */
   advance(field, mean, version) {
     const { space, stride, versions, patch } = this.model, outputs = versions[version].constant.length;
-    const parts = this.reader.read(field, mean), block = stride[0] * stride[1];
-    const following = new Float32Array(field.length), total = this.tiles[0] * this.tiles[1];
-    this.over(total, (w) => Math.floor(w / this.tiles[1]) * stride[0], (w) => (w % this.tiles[1]) * stride[1],
-      (rows, columns) => this.evaluate(parts, rows, columns, `${version}`, outputs),
-      (row, column, answer) => {
-        for (let o = 0; o < outputs; o++) {
-          const within = o % block, i = row + Math.floor(within / stride[1]), j = column + (within % stride[1]);
-          if (i < space[0] && j < space[1])
-            following[(Math.floor(o / block) * space[0] + i) * space[1] + j] = this.memory[answer(o, outputs)];
-        }
+    const parts = this.reader.read(field, mean), block = volume(stride), tiles = this.tiles;
+    const following = new Float32Array(field.length);
+    const startOf = (w) => [Math.floor(w / (tiles[1] * tiles[2])), Math.floor(w / tiles[2]) % tiles[1], w % tiles[2]]
+      .map((tile, axis) => tile * stride[axis]);
+    const within = Array.from({ length: outputs }, (_, o) => [Math.floor(o / block), ...placeOf(o % block, stride)]);
+    this.over(volume(tiles), startOf, (starts) => this.evaluate(parts, starts, `${version}`, outputs),
+      (at, answer) => {
+        within.forEach(([c, i, j, k], o) => {
+          const [x, y, z] = [at[0] + i, at[1] + j, at[2] + k];
+          if (x < space[0] && y < space[1] && z < space[2])
+            following[((c * space[0] + x) * space[1] + y) * space[2] + z] = this.memory[answer(o, outputs)];
+        });
       });
     if (patch) this.mend(parts, following, version);
     return following;
   }
 
   /** Blocks of windows through the network, and what is done with the answers of each window. */
-  over(total, rowOf, columnOf, evaluate, use) {
+  over(total, startOf, evaluate, use) {
     const most = this.panels * LANES;
     for (let first = 0; first < total; first += most) {
-      const count = Math.min(most, total - first), rows = [], columns = [];
-      for (let w = first; w < first + count; w++) rows.push(rowOf(w)), columns.push(columnOf(w));
-      evaluate(rows, columns);
+      const count = Math.min(most, total - first);
+      const at = Array.from({ length: count }, (_, w) => startOf(first + w));
+      evaluate([0, 1, 2].map((axis) => Int32Array.from(at, (start) => start[axis])));
       for (let w = 0; w < count; w++)
-        use(rows[w], columns[w], (o, outputs) =>
+        use(at[w], (o, outputs) =>
           this.at.answer / 4 + (w >> 3) * four(outputs) * LANES + o * LANES + (w & 7), first + w);
     }
   }
@@ -173,11 +178,11 @@ class Engine {
   /** Cells near open ends, predicted by windows that keep inside, all blocks of each. */
   mend(parts, following, version) {
     const { windows, cells, sources } = this.model.patch, { channels, versions } = this.model;
-    const total = windows.length / 2, outputs = versions[version].patch.constant.length, size = outputs / channels;
+    const total = windows.length / 3, outputs = versions[version].patch.constant.length, size = outputs / channels;
     const answers = new Float32Array(outputs * total);
-    this.over(total, (w) => windows[w], (w) => windows[total + w],
-      (rows, columns) => this.evaluate(parts, rows, columns, `patch${version}`, outputs),
-      (row, column, answer, w) => {
+    this.over(total, (w) => [0, 1, 2].map((axis) => windows[axis * total + w]),
+      (starts) => this.evaluate(parts, starts, `patch${version}`, outputs),
+      (at, answer, w) => {
         for (let o = 0; o < outputs; o++) answers[o * total + w] = this.memory[answer(o, outputs)];
       });
     for (let c = 0; c < channels; c++)
@@ -191,8 +196,9 @@ class Engine {
   }
 
   /** The state a step later, by the model or by a member. */
-  step(state, version = 0) {
+  step(before, version = 0) {
     const { mean: treatment, low, width, margin, fading } = this.model, cells = this.cells;
+    const state = covered(this.model, before);
     const mean = this.means(state), removed = treatment === "remove";
     const field = removed ? state.map((value, i) => value - mean[(i / cells) | 0]) : state;
     const next = this.advance(field, mean, version);
@@ -201,9 +207,19 @@ class Engine {
         const c = (i / cells) | 0, scaled = (field[i] - low[c]) / width[c];
         next[i] += fading * (scaled - Math.min(Math.max(scaled, -margin), 1 + margin)) * width[c];
       }
-    if (treatment === "keep") return next;
+    this.turnDown(next);
+    if (treatment === "keep") return covered(this.model, next);
     const after = removed ? mean : this.means(next).map((value, c) => mean[c] - value);
-    return next.map((value, i) => value + after[(i / cells) | 0]);
+    return covered(this.model, next.map((value, i) => value + after[(i / cells) | 0]));
+  }
+
+  /** Waves that are stronger than in training are turned down, in place. */
+  turnDown(state) {
+    const { amplitudes, channels, dimension } = this.model, { cells } = this, bands = amplitudes ? amplitudes.length / channels : 0;
+    for (let c = 0; c < channels && bands; c++) {
+      const channel = state.slice(c * cells, (c + 1) * cells), most = amplitudes.subarray(c * bands, (c + 1) * bands);
+      state.set(this.reader.waves.limited(channel, most, dimension), c * cells);
+    }
   }
 
   /** By how many training ranges a state lies outside them. */
@@ -219,20 +235,6 @@ class Engine {
   }
 
   relativeError(forecast, truth) {
-    return relativeError(forecast, truth, this.cells);
+    return relativeError(forecast, truth, this.model);
   }
-}
-
-/** The relative squared error in percent, as `onesnap.rse`. */
-function relativeError(forecast, truth, cells) {
-  let error = 0, spread = 0;
-  for (let first = 0; first < truth.length; first += cells) {
-    let mean = 0;
-    for (let i = first; i < first + cells; i++) mean += truth[i] / cells;
-    for (let i = first; i < first + cells; i++) {
-      error += (forecast[i] - truth[i]) ** 2;
-      spread += (truth[i] - mean) ** 2;
-    }
-  }
-  return error === 0 ? 0 : (100 * error) / spread;
 }

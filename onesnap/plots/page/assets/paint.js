@@ -100,7 +100,7 @@ function roundUp(number) {
 }
 
 /** Errors over time on a logarithmic axis, with the threshold and where they passed it. */
-function paintError(canvas, { threshold, end, curves }) {
+function paintError(canvas, { threshold, time, end, curves }) {
   const [context, width, height] = sharp(canvas, 210), [left, bottom, top, right] = [58, 26, 10, 8];
   const [least, most] = [-6, 3];
   const x = (time) => left + ((width - left - right) * time) / (end || 1);
@@ -117,7 +117,7 @@ function paintError(canvas, { threshold, end, curves }) {
     if ((power - least) % 2 === 0) context.fillText(`${words} %`, left - 6, y(10 ** power));
   }
   context.textBaseline = "bottom";
-  context.fillText(`t = ${brief(end)}`, width - right, height);
+  context.fillText(`t = ${time(end)}`, width - right, height);
   context.textAlign = "left";
   context.fillText("0", left, height);
   context.setLineDash([5, 4]);

@@ -7,7 +7,7 @@ const QUICK = 4096; // cells up to which members go along unasked
 class Session {
   constructor({ model, data, dt, plain = false }) {
     Object.assign(this, { model, data, dt });
-    this.cells = model.space[0] * model.space[1];
+    this.cells = volume(model.space);
     this.size = model.channels * this.cells;
     this.recorded = data.states ? data.states.length / this.size : 0;
     this.busy = false;
@@ -33,7 +33,8 @@ class Session {
     this.begin({ seed }, randomState(this.model, this.data, seed));
   }
 
-  begin(origin, state) {
+  begin(origin, given) {
+    const state = covered(this.model, given);
     Object.assign(this, { origin, state, step: 0, diverged: false, touched: false });
     this.number = (this.number || 0) + 1; // answers to earlier questions no longer count
     this.pose = Float64Array.from({ length: this.size }, (_, i) => i + 1);
@@ -50,6 +51,12 @@ class Session {
   /** Whether members go along from the next start on, which tell what error to expect. */
   set beside(wanted) {
     this.expecting = wanted && this.model.versions.length > 1;
+  }
+
+  /** A copy of a state, without the values of cells that never have one. */
+  known(state) {
+    const { mask } = this.model;
+    return mask ? state.map((value, i) => (mask[i % this.cells] ? value : NaN)) : state.slice();
   }
 
   expect(error) {
@@ -74,14 +81,14 @@ class Session {
   keep() {
     const truth = this.truth();
     if (truth) {
-      const error = relativeError(this.state, truth, this.cells);
+      const error = relativeError(this.state, truth, this.model);
       if (this.errors.length && this.errors[this.errors.length - 1][0] === this.step) this.errors.pop();
       this.errors.push([this.step, error]);
       this.seen = truth;
       this.seenForecast = this.state;
     }
     // Moments without a recorded state would be gaps in the truth.
-    if (this.model.dimension === 2 || (this.horizon && this.step % this.data.every)) return;
+    if (this.model.dimension > 1 || (this.horizon && this.step % this.data.every)) return;
     if (this.history.length && this.history[this.history.length - 1].step === this.step) this.history.pop();
     this.history.push({ step: this.step, state: this.state, truth });
     if (this.history.length > KEPT) this.history.shift();
@@ -91,8 +98,9 @@ class Session {
   edit(what, change) {
     if (this.busy) return void this.waiting.push([what, change]);
     if (this.step === 0) this.edits.push(what);
-    this.state = change(this.state);
-    if (this.members) this.members = this.members.map(change);
+    const changed = (state) => covered(this.model, change(state));
+    this.state = changed(this.state);
+    if (this.members) this.members = this.members.map(changed);
     if (what.turn !== undefined) this.pose = change(this.pose);
     this.keep();
   }
