@@ -145,3 +145,86 @@ def test_a_picture_can_be_saved(open_page, plane):
         page.locator("#save").click()
     with download.value.path().open("rb") as file:
         assert file.read(8) == b"\x89PNG\r\n\x1a\n"
+
+
+@pytest.fixture(scope="module")
+def volume():
+    group = snap.symmetry.full(3)
+    group = snap.Group((group.elements[0], group.elements[9], group.elements[41]))
+    return toy((1, 1, 10, 10, 10), extent=1, symmetry=group)
+
+
+@pytest.mark.filterwarnings("ignore:the window is too small for the step")
+def test_volumes_are_shown_as_slices(open_page, volume):
+    model, states = volume
+    page = open_page(model, states, width=375)
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= 375
+    before, slider = field(page), page.locator("#slice")
+    assert page.locator("#slice-at").text_content() == "z = 5"
+    slider.fill("2")
+    page.locator("#forecast").focus()
+    page.keyboard.press("Enter")  # on the slice that is shown
+    change = np.abs(field(page) - before)
+    assert np.unravel_index(change.argmax(), change.shape) == (0, 5, 5, 2)
+    page.evaluate("() => { onesnap.reset(0); onesnap.draw(3, 4, 0.5, 7); }")
+    change = field(page) - before
+    assert np.unravel_index(change.argmax(), change.shape) == (0, 3, 4, 7)
+    for element, button in zip(
+        model.plan_.symmetry.elements, page.locator("#elements button").all(), strict=True
+    ):
+        page.evaluate("() => onesnap.reset(0)")
+        button.click()
+        want = element.act(states[0].astype(np.float32), ("scalar",))
+        np.testing.assert_array_equal(field(page), want)
+
+
+def test_a_finger_draws_and_does_not_move_the_page(open_page, plane):
+    page = open_page(*plane, width=375, screen={"has_touch": True, "is_mobile": True})
+    before = field(page)
+    page.locator("#forecast").scroll_into_view_if_needed()
+    box, height = page.locator("#forecast").bounding_box(), page.evaluate("() => scrollY")
+    page.touchscreen.tap(box["x"] + 0.525 * box["width"], box["y"] + 0.275 * box["height"])
+    change = np.abs(field(page) - before)
+    assert np.unravel_index(change.argmax(), change.shape) == (0, 10, 14)
+    assert page.evaluate("() => scrollY") == height
+    assert (
+        page.evaluate("() => getComputedStyle(document.getElementById('forecast')).touchAction")
+        == "none"
+    )
+
+
+def test_every_control_can_be_reached_by_keys(open_page, plane):
+    page = open_page(*plane)
+    controls = page.evaluate(
+        "() => [...document.querySelectorAll('button, input')]"
+        ".filter(e => e.offsetParent && !e.disabled).length"
+    )
+    reached = set()
+    for _ in range(controls + 1):  # and the map that is drawn on
+        page.keyboard.press("Tab")
+        reached.add(
+            page.evaluate("() => [...document.querySelectorAll('*')].indexOf(document.activeElement)")
+        )
+        outline = page.evaluate("() => getComputedStyle(document.activeElement).outlineWidth")
+        assert outline != "0px"
+    assert len(reached) == controls + 1
+
+
+def test_a_notebook_runs_the_page_in_its_frame(browser, plane):
+    model, states = plane
+    tab = browser.new_page()
+    complaints = []
+    tab.on("console", lambda message: complaints.append(message.text))
+    tab.on("pageerror", lambda error: complaints.append(str(error)))
+    tab.set_content(f"<h1>A notebook</h1>{model.page(None, states)._repr_html_()}")
+    frame = tab.wait_for_selector("iframe").content_frame()
+    frame.wait_for_function("() => window.onesnap")
+    frame.evaluate("() => onesnap.step(3).then(() => null)")
+    assert frame.evaluate("() => onesnap.state().step") == 3
+    assert (
+        frame.evaluate("() => { try { return parent.document.title } catch { return 'apart' } }")
+        == "apart"
+    )
+    assert not frame.locator("#share").is_visible()  # there is no address to share
+    tab.close()
+    assert complaints == []

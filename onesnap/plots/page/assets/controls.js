@@ -102,6 +102,7 @@ function explain() {
 function setUp() {
   for (const [id, act] of Object.entries(acts)) element(id).addEventListener("click", act);
   document.querySelectorAll("[data-brush]").forEach((each) => each.addEventListener("click", () => chooseBrush(each.dataset.brush)));
+  element("share").hidden = location.protocol === "about:"; // in the frame of a notebook
   explain();
   listenToSliders();
   listenToKeys();

@@ -22,6 +22,7 @@ function understood(text) {
 
 /** Where the run started, what was drawn and turned before its first step: the same again. */
 function share() {
+  if (element("share").hidden) return;
   const { origin, edits } = session, words = new URLSearchParams();
   if (origin.start === undefined) words.set("random", origin.seed);
   else words.set("start", origin.start);

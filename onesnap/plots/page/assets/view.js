@@ -55,10 +55,13 @@ class View {
       });
       row.replaceChildren(...each);
     });
-    document.querySelectorAll(".upward").forEach((place) => {
-      place.textContent = this.line ? "t ↓" : `${axes[1]} ↑ ${words(1, this.sides[1])}`;
-    });
+    if (!this.line) this.setUpward(`${axes[1]} 0 … ${words(1, this.sides[1])} ↑`);
     document.getElementById("slice-at").textContent = `${axes[2] || ""} = ${words(2, this.slice)}`;
+  }
+
+  /** Beside the heading of each map: the axis that runs up or down. */
+  setUpward(words) {
+    document.querySelectorAll(".upward").forEach((place) => (place.textContent = words));
   }
 
   /** Paint all anew: another size, field or colour scheme. */
@@ -143,6 +146,8 @@ class View {
       const guess = this.values(state), real = truth && this.values(truth);
       return { guess, real, wrong: real && guess.map((value, i) => value - real[i]) };
     });
+    const [first] = session.history, last = session.history[session.history.length - 1];
+    this.setUpward(`t ${brief(first.step * session.dt)} … ${this.time(last.step)} ↓`);
     const own = this.differenceScale(rows.filter(({ wrong }) => wrong).map(({ wrong }) => wrong));
     const paint = (canvas, name, colours) =>
       paintPixels(canvas, now.length, KEPT, (x, y) => (rows[y] && rows[y][name] ? rows[y][name][x] : NaN), colours);
