@@ -448,23 +448,33 @@ class Surrogate:
         return file.save(path, file.Stored(self.stepper_, self.get_params(), *known), force=force)
 
     def page(
-        self, path, states=None, *, parameters=None, fields=None, force: bool = False, **about
-    ) -> None:
+        self, path=None, states=None, *, parameters=None, fields=None, force: bool = False, **about
+    ) -> Any:
         """Write one HTML file in which the model runs, in any browser and without a network.
+
+        Without a path, the page is handed back, and a notebook shows it.
 
         `states` `(time, channel, *space)` are what forecasts start from there and are compared with.
         More `about` them: they are `every` steps apart, a step takes a time `dt`; without them, the
-        shape `space` of the grid. What to show: `names` of the channels, a `title`, an `equation`,
-        and the `pair` `(before, after)` that was learned from.
+        shape `space` of the grid. What to show: `names` of the channels and of the `axes`, the width
+        `dx` of a cell along each, `time_units`, a `title`, an `equation`, the `pair` `(before,
+        after)` that was learned from, if it is not among the states, and the `trust` of
+        onesnap.trust, for its errors beside those of simple models.
 
         >>> model.page("ks.html", truth, dt=system.dt, pair=(truth[0], truth[1]), force=True)
         """
-        from .plots.page import write_page
+        from .plots.page import Page, make_page, write_page
 
+        card = self.data_ or {}
         if about.get("dt") is None:
-            about["dt"] = (self.data_ or {}).get("dt")
-        stepper = self._bound(parameters, fields)
+            about["dt"] = card.get("dt")
+        known = {name: card[name] for name in ("dx", "axes", "time_units") if name in card}
+        known |= {"seen": self.seen_, "members": self.fit_.members}
+        stepper, about = self._bound(parameters, fields), known | about
+        if path is None:
+            return Page(make_page(stepper, self.plan_, states, **about))
         write_page(path, stepper, self.plan_, states, force=force, **about)
+        return None
 
     def _bound(self, parameters, fields) -> Stepper:
         """The stepper with other context; cells without values are those that were learned."""

@@ -18,10 +18,12 @@ from ..data.pairs import make_pairs
 from ..equations.catalogue import System, find
 from ..equations.simulate import simulate
 from ..evaluate.baseline import linear_window
+from ..evaluate.metrics import channel_errors, mean_state, valid_time
+from ..evaluate.verdict import Channel, Trust
 from ..model.rollout import Forecast, advance, forecast
 from ..plots import forecast as plots, html as report
 from ..plots.animation import animate
-from ..plots.page import make_page as make_playable, why_not
+from ..plots.page import make_page as make_playable
 from ..plots.style import png
 from ..surrogate import Surrogate
 from .bars import Progress
@@ -63,14 +65,14 @@ def run(
         members = 4 if line else 0  # in the plane and in space they would take minutes
         forecasts = {"model": _forecast(model, truth[0], steps, every, members, tell)}
     with watch.timed("compare"):
-        simpler, errors = _compare(system, model, pair, truth, every, tell)
+        simpler, channels, errors = _compare(system, model, pair, truth, every, tell)
     if errors["model"] >= errors["persistence"]:
         doubts.append(
             "a step of this model is no better than persistence: do not trust its forecast; "
             "learn from more pairs, spread over time"
         )
     experiment = Experiment(
-        system, seed, steps, every, truth, model, forecasts | simpler, errors, tuple(doubts)
+        system, seed, steps, every, truth, model, forecasts | simpler, errors, tuple(doubts), channels
     )
     metrics = measure(experiment)
     with watch.timed("pictures"):
@@ -148,8 +150,8 @@ def _compare(
     truth: np.ndarray,
     every: int,
     tell: Progress,
-) -> tuple[dict[str, Forecast], dict[str, float]]:
-    """Forecasts of the linear window and of persistence, and the one-step errors of all three."""
+) -> tuple[dict[str, Forecast], tuple[Channel, ...], dict[str, float]]:
+    """Forecasts of the linear window and of persistence, and one-step errors by field and in all."""
     tell("compare", 0, 3)
     linear = linear_window(make_pairs(pair[:1], pair[1:]), model.plan_)
     assert linear is not None  # its windows are those of the model, which fit the grid
@@ -167,9 +169,19 @@ def _compare(
         "persistence": before,
     }
     tell("compare", 3, 3)
-    return forecasts, {
-        name: float(np.sqrt(np.mean((states - after) ** 2))) for name, states in predicted.items()
-    }
+    guesses = [*predicted.values(), mean_state(before), np.zeros_like(after)]
+    by_field = np.stack([channel_errors(guess, after) for guess in guesses], axis=1).tolist()
+    channels = tuple(
+        Channel(name, error, persistence, mean, linear, None, size)
+        for name, (error, linear, persistence, mean, size) in zip(
+            _names(system), by_field, strict=True
+        )
+    )
+    return (
+        forecasts,
+        channels,
+        {name: float(np.sqrt(np.mean((states - after) ** 2))) for name, states in predicted.items()},
+    )
 
 
 def _draw(experiment: Experiment, metrics: Mapping[str, Any], tell: Progress) -> dict[str, bytes]:
@@ -202,7 +214,7 @@ def _write(
     experiment: Experiment,
     metrics: Mapping[str, Any],
     pictures: Mapping[str, bytes],
-    page: str | None,
+    page: str,
     out: Path,
     force: bool,
 ) -> None:
@@ -211,28 +223,34 @@ def _write(
         **{key: content for key, content in pictures.items() if key in FILES},
         "metrics": report.to_json(metrics),
         "settings": report.to_json(settings(experiment)),
-        "report": make_page(experiment, metrics, pictures, page is not None).encode(),
+        "report": make_page(experiment, metrics, pictures, playable=True).encode(),
+        "page": page.encode(),
     }
-    if page is not None:
-        contents["page"] = page.encode()
     for key, content in contents.items():
         write_atomically(out / FILES[key], content, force=force)
-    for key, there in (("animation", "animation" in pictures), ("page", page is not None)):
-        if force and not there:
-            (out / FILES[key]).unlink(missing_ok=True)  # of an earlier run, of another system
+    if force and "animation" not in pictures:
+        (out / FILES["animation"]).unlink(missing_ok=True)  # of an earlier run, of another system
 
 
-def _playable(experiment: Experiment, pair: np.ndarray) -> str | None:
-    """The page in which the model runs; None for models that cannot run there."""
+def _playable(experiment: Experiment, pair: np.ndarray) -> str:
+    """The page in which the model runs."""
     system, model = experiment.system, experiment.model
-    if why_not(model.stepper_) is not None:
-        return None
-    names = system.field_names if len(system.field_names) == system.channels else None
+    every, dt, steps = experiment.every, system.dt, experiment.steps // experiment.every
+    valid = round(valid_time(experiment.forecasts["model"].states, experiment.truth, every))
+    judged = Trust(experiment.channels, valid, steps * every, 0.0, True, dt)
     return make_playable(
         model.stepper_, model.plan_, experiment.truth,
-        every=experiment.every, pair=pair, dt=system.dt, names=names,
+        every=every, pair=pair, dt=dt, names=_names(system), trust=judged, members=model.fit_.members,
+        dx=(system.dx,) * system.dimension,
         title=system.title, equation=system.equation,
     )  # fmt: skip
+
+
+def _names(system: System) -> list[str]:
+    """A name for each channel."""
+    names = list(system.field_names)
+    several = len(names) != system.channels
+    return [f"channel {number}" for number in range(system.channels)] if several else names
 
 
 def _moments(experiment: Experiment, valid: float) -> list[int] | None:

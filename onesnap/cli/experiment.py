@@ -13,6 +13,7 @@ import numpy as np
 
 from ..equations.catalogue import System
 from ..evaluate.metrics import rse, valid_time
+from ..evaluate.verdict import Channel
 from ..model.rollout import VALID_RSE, Forecast
 from ..surrogate import Surrogate
 
@@ -30,6 +31,7 @@ class Experiment:
     forecasts: Mapping[str, Forecast]
     one_step: Mapping[str, float]  # root mean square errors on states that were not learned from
     warnings: tuple[str, ...]
+    channels: tuple[Channel, ...]  # the same errors, field by field
 
     @property
     def dt(self) -> float:

@@ -31,6 +31,7 @@ def page(
     from ..data import open as open_data
     from ..data.atomic import check_writable
     from ..data.card import context_of
+    from ..evaluate.trust import trust
     from ..plots.page import MOST_STEPS
     from ..surrogate import load
 
@@ -42,8 +43,15 @@ def page(
         dataset = open_data(file, field=field, dims=dims, dt=dt)
         states = dataset.states(trajectory, 0, MOST_STEPS + 1)
         context = context_of(learned.data_, dataset, trajectory) if learned.data_ else {}
-        learned.page(out, states, dt=dataset.dt, names=dataset.names, **context, **about)
+        about |= {"dt": dataset.dt, "names": _with_units(dataset), "trust": trust(learned, dataset)}
+        learned.page(out, states, **context, **about)
     say(f"{out}: {out.stat().st_size / 1e6:.2g} MB; open it in a browser")
+
+
+def _with_units(dataset) -> list[str]:
+    units = [field.units for field in dataset.fields for _ in range(field.channels)]
+    pairs = zip(dataset.names, units, strict=True)
+    return [f"{name} [{unit}]" if unit else name for name, unit in pairs]
 
 
 def register(app: typer.Typer) -> None:

@@ -51,16 +51,21 @@ def join(one: Fingerprints, other: Fingerprints) -> Fingerprints:
     return both[np.linspace(0, len(both) - 1, min(MOST, len(both))).round().astype(int)]
 
 
-def nearness(states: np.ndarray, known: Fingerprints) -> Nearness:
-    """How far states are from the nearest known ones."""
+def distances(states: np.ndarray, known: Fingerprints) -> Float[np.ndarray, " states"]:
+    """How far each state is from the nearest known one, in deviations of the states in space."""
     space = tuple(range(2, states.ndim))
     inside = states - states.mean(axis=space, keepdims=True)
     scale = np.linalg.norm(fingerprints(inside), axis=2).max(axis=0)  # (channel,)
     scale = np.where(scale > 0, scale, 1.0)[:, None]
-    nearest = np.array(
+    return np.array(
         [
             np.sqrt(np.mean(np.sum(((known - one) / scale) ** 2, axis=2), axis=1)).min()
             for one in fingerprints(states)
         ]
     )
+
+
+def nearness(states: np.ndarray, known: Fingerprints) -> Nearness:
+    """How far states are from the nearest known ones."""
+    nearest = distances(states, known)
     return Nearness(float(np.median(nearest)), float(np.mean(nearest < COPY)))

@@ -11,6 +11,7 @@ import onesnap
 from onesnap.cli.demo import _playable
 from onesnap.cli.demo_page import make_page
 from onesnap.cli.experiment import Experiment, measure
+from onesnap.evaluate.verdict import Channel
 from onesnap.model.rollout import Forecast
 
 LINE = onesnap.systems["ks-1d"].replace(points=32, length=12.5)
@@ -34,7 +35,10 @@ def experiment():
         "persistence": still,
     }
     errors = {"model": 0.01, "linear": 0.05, "persistence": 0.1}
-    return Experiment(LINE, 3, 4, 1, truth[1:], model, forecasts, errors, ("mind the <gap>",))
+    channels = (Channel("u", 0.01, 0.1, 1.0, 0.05, None, 1.0),)
+    return Experiment(
+        LINE, 3, 4, 1, truth[1:], model, forecasts, errors, ("mind the <gap>",), channels
+    )
 
 
 def page(experiment: Experiment, **pictures: bytes) -> str:
@@ -62,13 +66,11 @@ def test_a_page_to_play_with_is_linked_where_there_is_one(experiment):
     assert '<a class="play" href="page.html">' in html
 
 
-def test_a_model_that_no_page_can_run_gets_none(experiment):
+def test_the_page_to_play_with_tells_errors_of_one_step(experiment):
     pair = np.concatenate([experiment.truth[:1], experiment.truth[:1]])
-    assert "<h1>" in _playable(experiment, pair)
-    bent = dataclasses.replace(experiment.model.stepper_, amplitudes=np.ones((1, 4)))
-    model = onesnap.Surrogate()
-    model.fit_ = dataclasses.replace(experiment.model.fit_, stepper=bent)
-    assert _playable(dataclasses.replace(experiment, model=model), pair) is None
+    html = _playable(experiment, pair)
+    assert "How good is one step?" in html
+    assert "<td>0.9000</td>" in html  # the skill of an error of 0.01 where persistence has 0.1
 
 
 def test_forecasts_are_compared(experiment):

@@ -7,6 +7,7 @@ import pytest
 
 import onesnap
 from onesnap.cli.experiment import Experiment, digits, measure, settings, summary
+from onesnap.evaluate.verdict import Channel
 from onesnap.model.rollout import VALID_RSE, Forecast
 
 SYSTEM = onesnap.systems["ks-1d"].replace(points=32, length=12.5)
@@ -44,7 +45,8 @@ def experiment(model):
         "persistence": Forecast(truth, 2),
     }
     errors = {"model": 0.01, "linear": 0.05, "persistence": 0.1}
-    return Experiment(SYSTEM, 3, 20, 2, truth, model, forecasts, errors, ("careful",))
+    channels = (Channel("u", 0.01, 0.1, 1.0, 0.05, None, 1.0),)
+    return Experiment(SYSTEM, 3, 20, 2, truth, model, forecasts, errors, ("careful",), channels)
 
 
 def test_an_experiment_is_whole_and_does_not_change(experiment):

@@ -36,8 +36,12 @@ def test_a_page_with_the_states_of_a_file(folder):
     assert page["title"] == "<Heat>"
     assert page["names"] == data.names
     assert page["dt"] == data.dt
-    assert page["model"]["space"] == list(data.space)
+    assert page["model"]["space"] == [1, *data.space]
     assert page["data"]["states"]["shape"][1:] == list(data.shape)
+    words = out.read_text("utf-8")
+    assert "How good is one step?" in words
+    assert words.count('<th scope="row">flow') == 2  # a row of the table for each channel
+    assert page["pair"] is not None
     again = run("page", folder / "model", folder / "data.hdf5", "--out", out)
     assert again.exit_code == 2
     assert "exists already" in again.stderr

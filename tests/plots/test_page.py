@@ -11,7 +11,7 @@ import equinox as eqx
 import jax
 import numpy as np
 import pytest
-from toys import next_state, smooth, stirred
+from toys import next_state, smooth
 
 import onesnap as snap
 from onesnap.grid.windows import tile
@@ -30,6 +30,13 @@ EVIL = '"></script><script>alert(1)</script><!--'
 def learned(shape=(2, 1, 24), **settings) -> snap.Surrogate:
     before = smooth(0, shape)
     return snap.Surrogate(**{**GIVEN, **settings}).fit(before, next_state(before))
+
+
+def next_states(state, count: int) -> np.ndarray:
+    states = [state]
+    for _ in range(count):
+        states.append(next_state(states[-1]))
+    return np.concatenate(states)
 
 
 @pytest.fixture(scope="module")
@@ -65,6 +72,7 @@ def test_tangents_and_what_units_have_beyond_them_are_the_network(steppers, acti
         replace(steppers[number].network.features, activation=activation),
     )
     packed = pack.pack_model(stepper, (24,))
+    (version,) = packed["versions"]
     field = 0.4 * smooth(5, (1, 1, 24))[0]
     mean = field.mean(axis=1, keepdims=True)
     with jax.enable_x64(True):
@@ -77,7 +85,7 @@ def test_tangents_and_what_units_have_beyond_them_are_the_network(steppers, acti
         act = ACTIVATIONS[activation]
         values, slopes = jax.jvp(act, (centres,), (np.ones_like(centres),))
         rest = np.asarray(act(centres + shifts) - values - slopes * shifts)
-    answer = np.hstack([rest, rows]) @ decode(packed["readout"]) + decode(packed["constant"])
+    answer = np.hstack([rest, rows]) @ decode(version["readout"]) + decode(version["constant"])
     np.testing.assert_allclose(answer.reshape(1, -1), want, atol=2e-4 * np.ptp(want))
 
 
@@ -117,6 +125,37 @@ def test_every_word_is_escaped(model):
     assert content(html)["title"] == EVIL
 
 
+def test_the_pair_is_known_again_among_recorded_states(tmp_path):
+    """A model from a file has no states, but knows those that it learned from."""
+    before = smooth(0, (2, 1, 24))
+    snap.Surrogate(**GIVEN).fit(before, next_state(before)).save(tmp_path / "model")
+    model, states = snap.load(tmp_path / "model"), smooth(3, (6, 1, 24))
+    states[3:5] = before[1], next_state(before[1:])[0]
+    model.page(tmp_path / "a.html", states)
+    html = (tmp_path / "a.html").read_text("utf-8")
+    np.testing.assert_array_equal(decode(content(html)["pair"]), states[3:5].astype(np.float32))
+    assert "Here is one pair." in html
+    for about in ({"every": 2}, {"states": states[:3]}):  # not a step apart, or not there
+        model.page(tmp_path / "a.html", **{"states": states, **about}, force=True)
+        html = (tmp_path / "a.html").read_text("utf-8")
+        assert content(html)["pair"] is None
+        assert "They are not among the states recorded here." in html
+
+
+def test_errors_stand_beside_those_of_simple_models(model, tmp_path):
+    states = next_states(smooth(4, (1, 1, 24)), 12)
+    trust = snap.trust(model, states)
+    model.page(tmp_path / "page.html", states, trust=trust, names=[EVIL])
+    html = (tmp_path / "page.html").read_text("utf-8")
+    channel = trust.channels[0]
+    for value in (channel.error, channel.persistence, channel.mean, channel.linear):
+        assert f"<td>{value:.3g}</td>" in html
+    assert f"<td>{channel.skill:.4f}</td>" in html
+    assert f"{trust.valid_steps} steps" in html
+    model.page(tmp_path / "page.html", states, force=True)
+    assert "How good is one step?" not in (tmp_path / "page.html").read_text("utf-8")
+
+
 def test_words_in_braces_are_no_places_for_others(model):
     html = make_page(model.stepper_, model.plan_, title="{lesson}", equation="{settings}")
     assert "<h1>{lesson}</h1>" in html
@@ -141,35 +180,46 @@ def test_more_states_than_a_page_holds_are_thinned_out(model, monkeypatch):
 
 def test_without_states_there_is_a_grid(model):
     packed = content(make_page(model.stepper_, model.plan_))
-    assert packed["model"]["space"] == [1, 256]
+    assert packed["model"]["space"] == [1, 1, 256]
     assert packed["data"]["states"] is None
-    assert content(make_page(model.stepper_, model.plan_, space=(40,)))["model"]["space"] == [1, 40]
+    assert content(make_page(model.stepper_, model.plan_, space=(40,)))["model"]["space"] == [
+        1,
+        1,
+        40,
+    ]
 
 
-def test_every_turn_of_the_square_has_a_name():
-    group = snap.symmetry.full(2, negation=True)
-    names = [element["name"] for element in pack_elements(group)]
-    assert len(set(names)) == 16
-    assert set(names[:8]) == set(TURNS.values())
-    line = [e["name"] for e in pack_elements(snap.symmetry.full(1, negation=True))]
+def test_every_turn_has_a_name():
+    def names(group, space):
+        return [element["name"] for element in pack_elements(group, space)]
+
+    square = names(snap.symmetry.full(2, negation=True), (4, 4))
+    assert len(set(square)) == 16
+    assert set(square[:8]) == set(TURNS.values())
+    line = names(snap.symmetry.full(1, negation=True), (4,))
     assert line == ["u(x)", "u(−x)", "−u(x)", "−u(−x)"]
+    cube = names(snap.symmetry.full(3), (4, 4, 4))
+    assert len(set(cube)) == 48
+    assert "u(y, −x, z)" in cube
 
 
-@pytest.mark.filterwarnings("ignore:the window is too small for the step")
-def test_what_the_page_cannot_run_is_refused_in_words(tmp_path):
-    volume = learned((1, 1, 8, 8, 8), extent=1)
-    with pytest.raises(ValueError, match="model: a page cannot run a model with three axes of space"):
-        volume.page(tmp_path / "x.html")
-    before, after = stirred(0, 0.1)
-    stirring = snap.Surrogate(**{**GIVEN, "potential": True}).fit(before, after)
-    with pytest.raises(ValueError, match="potentials; fit it with potential=False"):
-        stirring.page(tmp_path / "x.html")
-    states = smooth(0, (2, 1, 24))
-    states[..., 5:8] = np.nan
-    masked = snap.Surrogate(**GIVEN).fit(states, next_state(states))
-    with pytest.raises(ValueError, match="cells that never have a value"):
-        masked.page(tmp_path / "x.html")
-    assert list(tmp_path.iterdir()) == []
+def test_turns_that_move_the_grid_or_what_is_known_on_it_cannot_be_tried():
+    group = snap.symmetry.full(2)
+
+    def fitting(space, fields=None):
+        return [e["name"] for e in pack_elements(group, space, fields) if e["fits"]]
+
+    assert len(fitting((6, 6))) == 8
+    assert fitting((6, 8)) == ["as it is", "mirror y", "mirror x", "half turn"]
+    hill = np.broadcast_to(np.arange(6.0) ** 2, (1, 6, 6))  # it grows along y
+    assert fitting((6, 6), hill) == ["as it is", "mirror x"]
+
+
+def test_a_notebook_shows_a_page_in_a_frame_of_its_own(model):
+    frame = model.page(title=EVIL)._repr_html_()
+    assert frame.startswith('<iframe sandbox="allow-scripts allow-downloads"')
+    assert frame.count("<") == 2  # nothing of the page is outside its attribute
+    assert "allow-same-origin" not in frame.split("srcdoc")[0]
 
 
 @pytest.mark.parametrize(

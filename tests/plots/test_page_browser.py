@@ -1,76 +1,12 @@
-"""The page in a real browser: it computes what Python computes, and does what its buttons say."""
-
-import shutil
+"""The page in a real browser: it does what its buttons say."""
 
 import numpy as np
 import pytest
-from toys import next_state, smooth
+from pages import GIVEN, STATE, check_numbers, field, toy
 
 import onesnap as snap
 
-playwright = pytest.importorskip("playwright.sync_api", reason="needs the Python package playwright")
-CHROMIUM = shutil.which("chromium")
-if CHROMIUM is None:
-    pytest.skip("needs chromium, as from `apt-get install chromium`", allow_module_level=True)
-
-OPTIONS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-GIVEN = {
-    "extent": 2, "stride": 2, "hidden": 40, "noise": 1e-3, "symmetry": None, "context": 0,
-    "potential": False, "surroundings": (), "mean": "keep", "boundary": "periodic",
-}  # fmt: skip
 STRANGE = "#start=99&field=7&edits=1_2..9_9_9_x_1_1..t50..t-1..1_1_0_a_2_1e999..-1_1_0_a_2_1"
-STATE = "() => { const s = onesnap.state(); return {...s, values: Array.from(s.values)}; }"
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=CHROMIUM, args=OPTIONS)
-        yield browser
-        browser.close()
-
-
-@pytest.fixture
-def open_page(browser, tmp_path):
-    """Opens the page of a model from disk, with the network cut; no error may come to the console."""
-    complaints, contexts = [], []
-
-    def opened(model, states=None, fragment="", width=1000, **about):
-        path = tmp_path / f"page{len(contexts)}.html"
-        model.page(path, states, **about)
-        context = browser.new_context(viewport={"width": width, "height": 800}, offline=True)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: complaints.append(message.text))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.goto(f"{path.as_uri()}{fragment}")
-        page.evaluate("() => onesnap.ready")
-        return page
-
-    yield opened
-    for context in contexts:
-        context.close()
-    assert complaints == []
-
-
-def field(page) -> np.ndarray:
-    state = page.evaluate(STATE)
-    return np.array(state["values"]).reshape(state["shape"])
-
-
-def toy(shape, fields=None, parameters=None, **settings):
-    before = smooth(0, shape) / 3
-    model = snap.Surrogate(**{**GIVEN, **settings})
-    return model.fit(before, next_state(before), fields=fields, parameters=parameters), before
 
 
 @pytest.fixture(scope="module")
@@ -94,13 +30,6 @@ def plane():
     )
 
 
-def check_numbers(page, model, start, steps, **context):
-    want = model.rollout(start.astype(np.float32), steps, steps, **context).states[-1]
-    page.evaluate("n => onesnap.step(n).then(() => null)", steps)
-    assert np.ptp(want) > 0.02 * np.ptp(start)  # there is something left to compare
-    np.testing.assert_allclose(field(page), want, atol=1e-4 * np.ptp(want), rtol=0)
-
-
 @pytest.mark.parametrize("fragment", ["", "#plain"])  # without WebAssembly too
 def test_a_hundred_steps_are_those_of_python(open_page, line, fragment):
     model, truth = line
@@ -111,23 +40,19 @@ def test_a_hundred_steps_are_those_of_python(open_page, line, fragment):
     assert state["rse"] == pytest.approx(snap.rse(field(page)[None], truth[100:])[0], rel=1e-2)
 
 
-def test_means_places_and_held_values_on_a_line(open_page):
-    model, before = toy(
-        (2, 1, 52), boundary=((0.3, "open"),), context=2, stride=3, surroundings=(3,), shrinkage=2.0,
-        mean="remove", activation="tanh",
-    )  # fmt: skip
-    check_numbers(open_page(model, before), model, before[0], 5)
-
-
-def test_edges_surroundings_known_fields_and_parameters_on_a_plane(open_page):
-    known = {"fields": smooth(3, (1, 1, 24, 32))[0], "parameters": np.array([[1.0], [2.0]])}
-    model, before = toy(
-        (2, 2, 24, 32), boundary=(("open", 0.1), "wall"), stride=3, surroundings=(3,), context=2,
-        activation="softplus", **known,
-    )  # fmt: skip
-    other = {"fields": known["fields"], "parameters": np.array([1.5])}
-    page = open_page(model, before, **other)
-    check_numbers(page, model, before[0], 5, **other)
+def test_members_tell_the_error_that_python_expects(open_page, line):
+    model, truth = line
+    start = truth[0].astype(np.float32)
+    want = model.rollout(start, 60, 60, members=4).expected_rse[-1]
+    page = open_page(model, dt=0.05)
+    assert page.evaluate("() => onesnap.state().expected") == 0
+    page = open_page(model, truth)
+    page.evaluate("n => onesnap.step(n).then(() => null)", 60)
+    assert page.evaluate(STATE)["expected"] == pytest.approx(want, rel=0.02)
+    assert "4 members" in page.locator("#expectation").text_content()
+    page.locator("#beside").uncheck()
+    assert page.evaluate(STATE)["expected"] is None
+    assert page.evaluate(STATE)["step"] == 0
 
 
 def test_strokes_change_the_field_where_they_are(open_page, plane):
@@ -220,3 +145,86 @@ def test_a_picture_can_be_saved(open_page, plane):
         page.locator("#save").click()
     with download.value.path().open("rb") as file:
         assert file.read(8) == b"\x89PNG\r\n\x1a\n"
+
+
+@pytest.fixture(scope="module")
+def volume():
+    group = snap.symmetry.full(3)
+    group = snap.Group((group.elements[0], group.elements[9], group.elements[41]))
+    return toy((1, 1, 10, 10, 10), extent=1, symmetry=group)
+
+
+@pytest.mark.filterwarnings("ignore:the window is too small for the step")
+def test_volumes_are_shown_as_slices(open_page, volume):
+    model, states = volume
+    page = open_page(model, states, width=375)
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= 375
+    before, slider = field(page), page.locator("#slice")
+    assert page.locator("#slice-at").text_content() == "z = 5"
+    slider.fill("2")
+    page.locator("#forecast").focus()
+    page.keyboard.press("Enter")  # on the slice that is shown
+    change = np.abs(field(page) - before)
+    assert np.unravel_index(change.argmax(), change.shape) == (0, 5, 5, 2)
+    page.evaluate("() => { onesnap.reset(0); onesnap.draw(3, 4, 0.5, 7); }")
+    change = field(page) - before
+    assert np.unravel_index(change.argmax(), change.shape) == (0, 3, 4, 7)
+    for element, button in zip(
+        model.plan_.symmetry.elements, page.locator("#elements button").all(), strict=True
+    ):
+        page.evaluate("() => onesnap.reset(0)")
+        button.click()
+        want = element.act(states[0].astype(np.float32), ("scalar",))
+        np.testing.assert_array_equal(field(page), want)
+
+
+def test_a_finger_draws_and_does_not_move_the_page(open_page, plane):
+    page = open_page(*plane, width=375, screen={"has_touch": True, "is_mobile": True})
+    before = field(page)
+    page.locator("#forecast").scroll_into_view_if_needed()
+    box, height = page.locator("#forecast").bounding_box(), page.evaluate("() => scrollY")
+    page.touchscreen.tap(box["x"] + 0.525 * box["width"], box["y"] + 0.275 * box["height"])
+    change = np.abs(field(page) - before)
+    assert np.unravel_index(change.argmax(), change.shape) == (0, 10, 14)
+    assert page.evaluate("() => scrollY") == height
+    assert (
+        page.evaluate("() => getComputedStyle(document.getElementById('forecast')).touchAction")
+        == "none"
+    )
+
+
+def test_every_control_can_be_reached_by_keys(open_page, plane):
+    page = open_page(*plane)
+    controls = page.evaluate(
+        "() => [...document.querySelectorAll('button, input')]"
+        ".filter(e => e.offsetParent && !e.disabled).length"
+    )
+    reached = set()
+    for _ in range(controls + 1):  # and the map that is drawn on
+        page.keyboard.press("Tab")
+        reached.add(
+            page.evaluate("() => [...document.querySelectorAll('*')].indexOf(document.activeElement)")
+        )
+        outline = page.evaluate("() => getComputedStyle(document.activeElement).outlineWidth")
+        assert outline != "0px"
+    assert len(reached) == controls + 1
+
+
+def test_a_notebook_runs_the_page_in_its_frame(browser, plane):
+    model, states = plane
+    tab = browser.new_page()
+    complaints = []
+    tab.on("console", lambda message: complaints.append(message.text))
+    tab.on("pageerror", lambda error: complaints.append(str(error)))
+    tab.set_content(f"<h1>A notebook</h1>{model.page(None, states)._repr_html_()}")
+    frame = tab.wait_for_selector("iframe").content_frame()
+    frame.wait_for_function("() => window.onesnap")
+    frame.evaluate("() => onesnap.step(3).then(() => null)")
+    assert frame.evaluate("() => onesnap.state().step") == 3
+    assert (
+        frame.evaluate("() => { try { return parent.document.title } catch { return 'apart' } }")
+        == "apart"
+    )
+    assert not frame.locator("#share").is_visible()  # there is no address to share
+    tab.close()
+    assert complaints == []

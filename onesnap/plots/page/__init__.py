@@ -3,14 +3,16 @@
 pack       the numbers of a model, as the page takes them
 recorded   those of recorded states
 elements   the symmetries of a model, with names
-lift       lines as planes
+notebook   inside a notebook
+lesson     what a model learned from, how good it is
+lift       lines and planes as volumes
 document   the page around them
 assets     its markup, style and scripts:
-           kernel (matrix products), reader and engine (a step), worker (runs it),
+           grid, kernel (matrix products), fourier, reader and engine (a step), worker (runs it),
            field (starts, brushes, turns), session (a run), paint, view (what is seen), links,
-           app (the rest)
+           app and controls (buttons, keys, the pointer), script (`window.onesnap`)
 """
 
 from .document import make_page as make_page, write_page as write_page
-from .pack import why_not as why_not
+from .notebook import Page as Page
 from .recorded import MOST_STEPS as MOST_STEPS

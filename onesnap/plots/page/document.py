@@ -15,19 +15,31 @@ import numpy as np
 from matplotlib import colormaps
 
 from ...data.atomic import check_writable, write_atomically
+from ...data.fingerprint import Fingerprints
+from ...evaluate.verdict import Trust
 from ...grid.states import check_step
 from ...grid.windows import per_axis
 from ...model.plan import Plan
 from ...model.rollout import VALID_RSE
-from ...model.stepper import Stepper, check_starts
+from ...model.stepper import Stepper
 from .. import html as report
 from ..style import DIFFERENCE
 from .elements import pack_elements
-from .pack import check_can_run, encode, pack_model
+from .lesson import check_pair, find_pair, skill_of, words_of
+from .pack import encode, pack_model
 from .recorded import default_space, make_recorded, pack_states
 
-ENGINE = ("kernel.js", "reader.js", "engine.js", "worker.js")
-APP = ("field.js", "paint.js", "session.js", "view.js", "links.js", "app.js")
+ENGINE = ("grid.js", "kernel.js", "fourier.js", "reader.js", "engine.js", "worker.js")
+APP = (
+    "field.js",
+    "paint.js",
+    "session.js",
+    "view.js",
+    "links.js",
+    "app.js",
+    "controls.js",
+    "script.js",
+)
 
 
 def write_page(path, stepper: Stepper, plan: Plan, states=None, *, force=False, **about) -> None:
@@ -44,8 +56,14 @@ def make_page(
     every: int = 1,
     space: Sequence[int] | None = None,
     pair=None,
+    seen: Fingerprints | None = None,
+    trust: Trust | None = None,
+    members: np.ndarray | None = None,
     dt: float | None = None,
     names: Sequence[str] | None = None,
+    dx: Sequence[float] | None = None,
+    axes: Sequence[str] | None = None,
+    time_units: str = "",
     title: str = "",
     equation: str = "",
 ) -> str:
@@ -53,9 +71,11 @@ def make_page(
 
     Recorded `states` `(time, channel, *space)`, `every` steps apart, are what forecasts start from
     and are compared with; without them give the shape `space` of the grid. `pair` is what the model
-    learned from, `dt` the time of a step, `names` are those of the channels.
+    learned from; without it, it is looked for among the states by the fingerprints of those `seen`.
+    `trust` tells how good a step is, `members` (deviations from its readout) what error a forecast
+    expects of itself, `dt` the time of a step in `time_units`, `dx` the width of a cell along each of
+    the `axes`, `names` are those of the channels.
     """
-    check_can_run(stepper)
     recorded = None if states is None else make_recorded(stepper, states, every)
     if recorded is not None:
         space = recorded.states.shape[2:]
@@ -63,24 +83,32 @@ def make_page(
         space = default_space(stepper)
     else:
         space = per_axis("space", space, stepper.dimension, 1)
+    if pair is not None:
+        pair = check_pair(pair, stepper, space)
+    elif states is not None and every == 1 and seen is not None:
+        pair = find_pair(stepper, states, seen)
     if dt is not None:
         check_step("dt", dt)
     title, data = title or "A learned flow map", pack_states(recorded, stepper)
     used = sorted({scale["colours"] for scale in data["scales"]})
     content = {
         "title": title,
-        "model": pack_model(stepper, space),
+        "model": pack_model(stepper, space, members),
         "data": data,
         "dt": 1.0 if dt is None else float(dt),
+        "timeUnits": str(time_units),
+        "dx": None if dx is None or None in dx else [float(width) for width in dx],
+        "axes": [str(axis) for axis in axes or "xyz"[: stepper.dimension]],
         "names": _names(names, stepper.channels),
         "colours": {name: _table(name) for name in used} | {"difference": _table(DIFFERENCE)},
         "threshold": VALID_RSE,
-        "elements": pack_elements(plan.symmetry),
-        "pair": None if pair is None else encode(_pair(pair, stepper, space)),
+        "elements": pack_elements(plan.symmetry, space, stepper.inputs.context.fields),
+        "pair": None if pair is None else encode(pair),
     }
     words = {
         "title": escape(title),
-        "lesson": _lesson(pair is not None, equation),
+        "lesson": words_of(pair is not None, recorded is not None, seen, equation),
+        "skill": skill_of(trust),
         "settings": report.table(plan.explain(), ("setting", "value", "reason")),
     }
     return _document(words, content)
@@ -92,25 +120,6 @@ def _names(names: Sequence[str] | None, channels: int) -> list[str]:
     if len(names) != channels:
         raise ValueError(f"names: expected one for each of {channels} channels, got {list(names)!r}")
     return [str(name) for name in names]
-
-
-def _pair(pair, stepper: Stepper, space: Sequence[int]) -> np.ndarray:
-    states, _ = check_starts("pair", np.stack([np.asarray(state) for state in pair]), stepper)
-    if states.shape[0] != 2 or states.shape[2:] != tuple(space):
-        raise ValueError(
-            f"pair: expected (before, after) on a grid of {tuple(space)}, got shape {states.shape}"
-        )
-    return states
-
-
-def _lesson(pair: bool, equation: str) -> str:
-    words = "The model saw pairs of states a step apart, and no equation."
-    if pair:
-        words = (
-            "The model saw two states a step apart, and no equation. The window that it reads is "
-            "drawn into the first one, the block that it predicts into the second."
-        )
-    return (report.code(equation) if equation else "") + report.text(words)
 
 
 def _table(name: str) -> dict[str, Any]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ...symmetry import Element, Group
-from .lift import lifted
+from .lift import AXES, lifted
 
 # By which axis each new one reads, and which of them are reversed.
 TURNS: dict[tuple, str] = {
@@ -22,18 +23,27 @@ TURNS: dict[tuple, str] = {
 }
 
 
-def pack_elements(group: Group) -> list[dict[str, Any]]:
-    """The elements of a group on a line or a plane."""
-    return [_pack(element, group) for element in group.elements]
+def pack_elements(
+    group: Group, space: Sequence[int], fields: np.ndarray | None = None
+) -> list[dict[str, Any]]:
+    """The elements of a group, and which of them leave a grid and its known `fields` as they are."""
+    known = np.zeros((1, *space))
+    if fields is not None and len(fields):
+        known = np.concatenate([known, fields])
+    kinds = ("fixed",) * len(known)
+    return [
+        _pack(element, group) | {"fits": np.array_equal(element.act(known, kinds), known)}
+        for element in group.elements
+    ]
 
 
 def _pack(element: Element, group: Group) -> dict[str, Any]:
     mixing = element.channel_matrix(group.fields)
     source = np.abs(mixing).argmax(axis=1)
-    axes = element.axes if element.dimension == 2 else (0, 1)
+    missing = AXES - element.dimension
     return {
         "name": name_of(element),
-        "axes": list(axes),
+        "axes": [*range(missing), *(missing + axis for axis in element.axes)],
         "flips": lifted([bool(flip) for flip in element.flips], False),
         "source": source.tolist(),
         "signs": mixing[np.arange(len(mixing)), source].tolist(),
@@ -41,8 +51,10 @@ def _pack(element: Element, group: Group) -> dict[str, Any]:
 
 
 def name_of(element: Element) -> str:
-    if element.dimension == 1:
-        words = "u(−x)" if element.flips[0] else "u(x)"
-        return f"−{words}" if element.sign < 0 else words
-    words = TURNS[element.axes, element.flips]
-    return words if element.sign > 0 else f"{words}, u → −u"
+    if element.dimension == 2:
+        words = TURNS[element.axes, element.flips]
+        return words if element.sign > 0 else f"{words}, u → −u"
+    # A new cell (x, y, z) reads an old one: along old axis axes[i] it has the new coordinate i.
+    letters = ["−" * flip + letter for letter, flip in zip("xyz", element.flips, strict=False)]
+    words = f"u({', '.join(letters[element.axes.index(axis)] for axis in range(element.dimension))})"
+    return f"−{words}" if element.sign < 0 else words

@@ -12,11 +12,13 @@ import numpy as np
 
 from ...grid.boundary import both_sides
 from ...model.rollout import MARGIN, STRAIGHT_MARGIN
-from ...model.stepper import FADING, Stepper
+from ...model.stepper import FADING, Stepper, with_readout
 from ...network.assemble import Network
 from ...network.edges import middle
 from ...network.inputs import Inputs
-from .lift import lifted
+from .lift import AXES, lifted
+
+MEMBERS = 4  # that run beside a forecast: each costs as much as it does
 
 
 def encode(array: Any) -> dict[str, Any]:
@@ -27,27 +29,13 @@ def encode(array: Any) -> dict[str, Any]:
     return {"type": kind, "shape": list(array.shape), "data": base64.b64encode(content).decode()}
 
 
-def why_not(stepper: Stepper) -> str | None:
-    """What a model has that the page cannot run, and what to do; None if there is nothing."""
-    inputs = stepper.inputs
-    if stepper.dimension > 2:
-        return "three axes of space; forecast it with `onesnap rollout`"
-    if inputs.context.potential or stepper.amplitudes is not None:
-        return "potentials; fit it with potential=False, or forecast it with `onesnap rollout`"
-    if inputs.fill is not None:
-        return "cells that never have a value; forecast it with `onesnap rollout`"
-    return None
+def pack_model(
+    stepper: Stepper, space: Sequence[int], members: np.ndarray | None = None
+) -> dict[str, Any]:
+    """The numbers of a model on a grid, its parameters folded into the constants.
 
-
-def check_can_run(stepper: Stepper) -> None:
-    """Raise if a model has something that the page cannot run."""
-    reason = why_not(stepper)
-    if reason is not None:
-        raise ValueError(f"model: a page cannot run a model with {reason}")
-
-
-def pack_model(stepper: Stepper, space: Sequence[int]) -> dict[str, Any]:
-    """The numbers of a model on a grid, its parameters folded into the constants."""
+    `members` are deviations from its readout, of which the page takes a few.
+    """
     inputs, network, scaling = stepper.inputs, stepper.network, stepper.scaling
     inputs.check_grid(space)
     features, context, dimension = network.features, inputs.context, stepper.dimension
@@ -57,8 +45,9 @@ def pack_model(stepper: Stepper, space: Sequence[int]) -> dict[str, Any]:
             f"data: the model knows fields on {context.fields.shape[1:]} cells, these states have "
             f"{tuple(space)}; give states on the grid that was learned from"
         )
-    fields = context.beside(np.zeros((inputs.channels, *space))) if known else None
-    parameters, cells = context.parameters.shape[0], inputs.window_cells * (inputs.channels + known)
+    parameters = context.parameters.shape[0]
+    slopes = stepper.dimension * inputs.channels if context.potential else 0
+    cells = inputs.window_cells * (inputs.channels + known + slopes)
     centre = _centre(inputs, cells)
     with jax.enable_x64(True):
         arguments = features.arguments(centre[:cells], centre[cells:])
@@ -83,14 +72,37 @@ def pack_model(stepper: Stepper, space: Sequence[int]) -> dict[str, Any]:
         "surroundings": [int(width) for width in inputs.surroundings],
         "position": lifted(context.position or (0,) * dimension, 0),
         "known": known,
-        "fields": None if fields is None else encode(fields),
+        **_beside(stepper, space),
         "windowCells": cells,
         "inputs": cells + inputs.values - parameters,
         "weights": encode(weights[: len(weights) - parameters]),
         "basis": None if features.basis is None else encode(features.basis),
         "centres": encode(arguments),
-        **_readout(stepper, middle(network, inputs), centre),
-        "patch": _patch(stepper, space, centre),
+        "versions": [_version(version, centre) for version in _versions(stepper, members)],
+        "patch": _patch(stepper, space),
+    }
+
+
+def _versions(stepper: Stepper, members: np.ndarray | None) -> list[Stepper]:
+    """The model, and the members beside it."""
+    readout = np.asarray(stepper.network.readout)
+    beside = [] if members is None else [readout + member for member in members[:MEMBERS]]
+    return [stepper, *(with_readout(stepper, each) for each in beside)]
+
+
+def _beside(stepper: Stepper, space: Sequence[int]) -> dict[str, Any]:
+    """What windows read beside the state, and what is done to a field as a whole."""
+    inputs, context = stepper.inputs, stepper.inputs.context
+    known, parameters = context.fields.shape[0], context.parameters.shape[0]
+    scaled = context.beside(np.zeros((inputs.channels, *space)))[:known]
+    low, width = (part[parameters + known :] for part in (context.low, context.high - context.low))
+    mask = None if inputs.fill is None else (np.asarray(context.fields[-1]) > 0.5).astype(int)
+    return {
+        "fields": encode(scaled) if known else None,
+        "gradients": {"low": encode(low), "width": encode(width)} if context.potential else None,
+        "amplitudes": None if stepper.amplitudes is None else encode(stepper.amplitudes),
+        "mask": None if mask is None else encode(mask),
+        "fill": None if inputs.fill is None else encode(inputs.fill),
     }
 
 
@@ -114,6 +126,15 @@ def _centre(inputs: Inputs, cells: int) -> np.ndarray:
     return np.concatenate([np.full(cells + boxes, 0.5), place, parameters])
 
 
+def _version(stepper: Stepper, centre: np.ndarray) -> dict[str, Any]:
+    """What turns hidden units into answers: those of the middle block and, at open ends, of all."""
+    several = len(stepper.inputs.edges.offsets) > 1
+    return {
+        **_readout(stepper, middle(stepper.network, stepper.inputs), centre),
+        "patch": _readout(stepper, stepper.network, centre) if several else None,
+    }
+
+
 def _readout(stepper: Stepper, network: Network, centre: np.ndarray) -> dict[str, Any]:
     """Rows of what random units have beyond their tangents, then of inputs, and the constant.
 
@@ -133,17 +154,15 @@ def _readout(stepper: Stepper, network: Network, centre: np.ndarray) -> dict[str
     return {"readout": encode(np.concatenate([random, *rows])), "constant": encode(constant)}
 
 
-def _patch(stepper: Stepper, space: Sequence[int], centre: np.ndarray) -> dict[str, Any] | None:
+def _patch(stepper: Stepper, space: Sequence[int]) -> dict[str, Any] | None:
     """Windows near open ends, and where their answers go."""
     edges = stepper.inputs.edges
     if len(edges.offsets) == 1:
         return None
     patch = edges.patch(tuple(space))
-    rows = np.zeros_like(patch.windows[:1])
-    windows = patch.windows if stepper.dimension == 2 else np.concatenate([rows, patch.windows])
+    missing = np.zeros((AXES - stepper.dimension, *patch.windows.shape[1:]), patch.windows.dtype)
     return {
-        "windows": encode(windows),
+        "windows": encode(np.concatenate([missing, patch.windows])),
         "cells": encode(patch.cells),
         "sources": encode(patch.sources),
-        **_readout(stepper, stepper.network, centre),
     }

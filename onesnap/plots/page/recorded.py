@@ -13,7 +13,7 @@ from .pack import encode
 
 MOST_BYTES = 3_000_000  # of recorded states: base64 adds a third, and a page should stay small
 MOST_STEPS = 2000  # that recorded states reach, where the file has as many
-POINTS = ((256,), (96, 96))  # of a grid where none is known
+POINTS = ((256,), (96, 96), (32, 32, 32))  # of a grid where none is known
 
 
 @dataclass(frozen=True)

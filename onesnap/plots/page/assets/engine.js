@@ -4,8 +4,8 @@
 // Each random unit is split into its tangent at the middle of the training range, which the linear part
 // holds, and the rest: large numbers that cancel each other would cost digits.
 //
-// Every grid is a plane here; a line is a plane of one row. A state is a Float32Array of
-// (channel, row, column).
+// Every grid has three axes here; of a plane the first one has one cell, of a line the second one too.
+// A state is a Float32Array of (channel, *space).
 
 const BLOCK_BYTES = 262144; // of hidden units at a time: they stay in the cache
 const sigmoid = (x) => 1 / (1 + Math.exp(-x));
@@ -22,7 +22,7 @@ class Engine {
   constructor(model, plain = false) {
     this.model = model;
     const { space, stride } = model;
-    this.cells = space[0] * space[1];
+    this.cells = volume(space);
     this.tiles = space.map((points, axis) => Math.ceil(points / stride[axis]));
     this.reader = new Reader(model, space.map((points, axis) => this.tiles[axis] * stride[axis] - points));
     this.layOut(plain);
@@ -30,8 +30,8 @@ class Engine {
 
   /** One memory for the matrices and what they are applied to. */
   layOut(plain) {
-    const { weights, basis, centres, readout, constant, hidden, rank, inputs, patch } = this.model;
-    const beside = inputs - this.model.windowCells, outputs = constant.length;
+    const { weights, basis, centres, versions, hidden, rank, inputs } = this.model;
+    const beside = inputs - this.model.windowCells;
     this.beside = beside;
     this.hidden = four(hidden);
     // Of a panel: hidden units, what they see, and what a linear part sees that is never limited.
@@ -40,12 +40,17 @@ class Engine {
     const seen = rank ? four(rank) + beside : inputs;
     const sizes = {
       weights: this.hidden * seen, centres: this.hidden, basis: four(rank) * this.model.windowCells,
-      nothing: Math.max(this.hidden, four(rank)), readout: four(outputs) * this.rows, constant: four(outputs),
-      patchReadout: patch ? four(patch.constant.length) * this.rows : 0,
-      patchConstant: patch ? four(patch.constant.length) : 0,
-      panel: this.panels * this.rows * LANES, reduced: this.panels * seen * LANES,
-      answer: this.panels * four(Math.max(outputs, patch ? patch.constant.length : 0)) * LANES,
+      nothing: Math.max(this.hidden, four(rank)), panel: this.panels * this.rows * LANES,
+      reduced: this.panels * seen * LANES,
     };
+    // The model's own readout and those of members beside it; at open ends each has another one.
+    const readouts = versions.flatMap((version, v) => [[v, "", version], [v, "patch", version.patch]]);
+    const there = readouts.filter(([, , readout]) => readout);
+    for (const [v, kind, { constant }] of there) {
+      sizes[`readout${kind}${v}`] = four(constant.length) * this.rows;
+      sizes[`constant${kind}${v}`] = four(constant.length);
+    }
+    sizes.answer = this.panels * LANES * Math.max(...there.map(([, , { constant }]) => four(constant.length)));
     let bytes = 0;
     this.at = {};
     for (const [name, size] of Object.entries(sizes)) {
@@ -60,12 +65,10 @@ class Engine {
     this.store("weights", weights, hidden, seen, skip);
     this.store("basis", basis, rank, this.model.windowCells);
     const behind = (row) => (row >= hidden ? row + this.hidden - hidden : row);
-    this.store("readout", readout, outputs, this.rows, behind);
     this.memory.set(centres, this.at.centres / 4);
-    this.memory.set(constant, this.at.constant / 4);
-    if (patch) {
-      this.store("patchReadout", patch.readout, patch.constant.length, this.rows, behind);
-      this.memory.set(patch.constant, this.at.patchConstant / 4);
+    for (const [v, kind, { readout, constant }] of there) {
+      this.store(`readout${kind}${v}`, readout, constant.length, this.rows, behind);
+      this.memory.set(constant, this.at[`constant${kind}${v}`] / 4);
     }
   }
 
@@ -78,8 +81,8 @@ class Engine {
   }
 
   /** Write windows that start at some cells into panels, a row for each input. */
-  gather(parts, rows, columns, which, at, step) {
-    const count = rows.length, memory = this.memory;
+  gather(parts, starts, which, at, step) {
+    const count = starts[0].length, memory = this.memory;
     let row = 0;
     const fill = (value) => {
       for (let w = 0; w < count; w++)
@@ -87,25 +90,28 @@ class Engine {
       row++;
     };
     for (const part of parts) {
-      const data = part[which], [height, width] = part.shape;
+      const data = part[which], { shape, apart, sides } = part, size = volume(shape);
+      const first = starts[0].map((start, w) => (start * shape[1] + starts[1][w]) * shape[2] + starts[2][w]);
       for (let c = 0; c < part.count; c++)
-        for (let i = 0; i < part.sides[0]; i++)
-          for (let j = 0; j < part.sides[1]; j++) {
-            const from = (c * height + i * part.apart[0]) * width + j * part.apart[1];
-            fill((w) => data[from + rows[w] * width + columns[w]] - 0.5);
-          }
+        for (let i = 0; i < sides[0]; i++)
+          for (let j = 0; j < sides[1]; j++)
+            for (let k = 0; k < sides[2]; k++) {
+              const from = c * size + (i * apart[0] * shape[1] + j * apart[1]) * shape[2] + k * apart[2];
+              fill((w) => data[from + first[w]] - 0.5);
+            }
     }
-    for (const cosine of this.reader.place[0]) fill((w) => cosine[rows[w]]);
-    for (const cosine of this.reader.place[1]) fill((w) => cosine[columns[w]]);
+    this.reader.place.forEach((cosines, axis) => {
+      for (const cosine of cosines) fill((w) => cosine[starts[axis][w]]);
+    });
   }
 
-  /** The network on windows that start at (rows, columns): its answers are left in memory. */
-  evaluate(parts, rows, columns, readout, constant, outputs) {
+  /** The network on windows that start at these cells of each axis: its answers are left in memory. */
+  evaluate(parts, starts, which, outputs) {
     const { hidden, rank, twice, activation, inputs, windowCells } = this.model, { at, kernel } = this;
-    const panels = Math.ceil(rows.length / LANES), step = this.rows * 4 * LANES;
+    const panels = Math.ceil(starts[0].length / LANES), step = this.rows * 4 * LANES;
     const behind = at.panel + this.hidden * 4 * LANES;
-    this.gather(parts, rows, columns, hidden ? "limited" : "raw", behind, step);
-    if (twice) this.gather(parts, rows, columns, "raw", behind + inputs * 4 * LANES, step);
+    this.gather(parts, starts, hidden ? "limited" : "raw", behind, step);
+    if (twice) this.gather(parts, starts, "raw", behind + inputs * 4 * LANES, step);
     if (hidden) {
       let [seen, apart] = [behind, step];
       if (rank) {
@@ -122,7 +128,7 @@ class Engine {
         this.bend(activation, at.panel + panel * step);
     }
     const groups = four(outputs) / 4;
-    kernel.product(readout, at.panel, at.answer, constant, groups, this.rows, panels, step, groups * 16 * LANES);
+    kernel.product(at[`readout${which}`], at.panel, at.answer, at[`constant${which}`], groups, this.rows, panels, step, groups * 16 * LANES);
   }
 
   /** Of what units are given, d, to what they have beyond their tangent. */
@@ -136,45 +142,47 @@ class Engine {
     }
   }
 
-  /** What the network makes of a centred field. */
-  advance(field, mean) {
-    const { space, stride, constant, patch } = this.model, outputs = constant.length;
-    const parts = this.reader.read(field, mean), block = stride[0] * stride[1];
-    const following = new Float32Array(field.length), total = this.tiles[0] * this.tiles[1];
-    this.over(total, (w) => Math.floor(w / this.tiles[1]) * stride[0], (w) => (w % this.tiles[1]) * stride[1],
-      (rows, columns) => this.evaluate(parts, rows, columns, this.at.readout, this.at.constant, outputs),
-      (row, column, answer) => {
-        for (let o = 0; o < outputs; o++) {
-          const within = o % block, i = row + Math.floor(within / stride[1]), j = column + (within % stride[1]);
-          if (i < space[0] && j < space[1])
-            following[(Math.floor(o / block) * space[0] + i) * space[1] + j] = this.memory[answer(o, outputs)];
-        }
+  /** What a version of the network makes of a centred field. */
+  advance(field, mean, version) {
+    const { space, stride, versions, patch } = this.model, outputs = versions[version].constant.length;
+    const parts = this.reader.read(field, mean), block = volume(stride), tiles = this.tiles;
+    const following = new Float32Array(field.length);
+    const startOf = (w) => [Math.floor(w / (tiles[1] * tiles[2])), Math.floor(w / tiles[2]) % tiles[1], w % tiles[2]]
+      .map((tile, axis) => tile * stride[axis]);
+    const within = Array.from({ length: outputs }, (_, o) => [Math.floor(o / block), ...placeOf(o % block, stride)]);
+    this.over(volume(tiles), startOf, (starts) => this.evaluate(parts, starts, `${version}`, outputs),
+      (at, answer) => {
+        within.forEach(([c, i, j, k], o) => {
+          const [x, y, z] = [at[0] + i, at[1] + j, at[2] + k];
+          if (x < space[0] && y < space[1] && z < space[2])
+            following[((c * space[0] + x) * space[1] + y) * space[2] + z] = this.memory[answer(o, outputs)];
+        });
       });
-    if (patch) this.mend(parts, following);
+    if (patch) this.mend(parts, following, version);
     return following;
   }
 
   /** Blocks of windows through the network, and what is done with the answers of each window. */
-  over(total, rowOf, columnOf, evaluate, use) {
+  over(total, startOf, evaluate, use) {
     const most = this.panels * LANES;
     for (let first = 0; first < total; first += most) {
-      const count = Math.min(most, total - first), rows = [], columns = [];
-      for (let w = first; w < first + count; w++) rows.push(rowOf(w)), columns.push(columnOf(w));
-      evaluate(rows, columns);
+      const count = Math.min(most, total - first);
+      const at = Array.from({ length: count }, (_, w) => startOf(first + w));
+      evaluate([0, 1, 2].map((axis) => Int32Array.from(at, (start) => start[axis])));
       for (let w = 0; w < count; w++)
-        use(rows[w], columns[w], (o, outputs) =>
+        use(at[w], (o, outputs) =>
           this.at.answer / 4 + (w >> 3) * four(outputs) * LANES + o * LANES + (w & 7), first + w);
     }
   }
 
   /** Cells near open ends, predicted by windows that keep inside, all blocks of each. */
-  mend(parts, following) {
-    const { windows, cells, sources, constant } = this.model.patch, { channels } = this.model;
-    const total = windows.length / 2, outputs = constant.length, size = outputs / channels;
+  mend(parts, following, version) {
+    const { windows, cells, sources } = this.model.patch, { channels, versions } = this.model;
+    const total = windows.length / 3, outputs = versions[version].patch.constant.length, size = outputs / channels;
     const answers = new Float32Array(outputs * total);
-    this.over(total, (w) => windows[w], (w) => windows[total + w],
-      (rows, columns) => this.evaluate(parts, rows, columns, this.at.patchReadout, this.at.patchConstant, outputs),
-      (row, column, answer, w) => {
+    this.over(total, (w) => [0, 1, 2].map((axis) => windows[axis * total + w]),
+      (starts) => this.evaluate(parts, starts, `patch${version}`, outputs),
+      (at, answer, w) => {
         for (let o = 0; o < outputs; o++) answers[o * total + w] = this.memory[answer(o, outputs)];
       });
     for (let c = 0; c < channels; c++)
@@ -187,20 +195,31 @@ class Engine {
     return means.map((total) => total / this.cells);
   }
 
-  /** The state a step later. */
-  step(state) {
+  /** The state a step later, by the model or by a member. */
+  step(before, version = 0) {
     const { mean: treatment, low, width, margin, fading } = this.model, cells = this.cells;
+    const state = covered(this.model, before);
     const mean = this.means(state), removed = treatment === "remove";
     const field = removed ? state.map((value, i) => value - mean[(i / cells) | 0]) : state;
-    const next = this.advance(field, mean);
+    const next = this.advance(field, mean, version);
     if (fading && margin !== null)
       for (let i = 0; i < next.length; i++) {
         const c = (i / cells) | 0, scaled = (field[i] - low[c]) / width[c];
         next[i] += fading * (scaled - Math.min(Math.max(scaled, -margin), 1 + margin)) * width[c];
       }
-    if (treatment === "keep") return next;
+    this.turnDown(next);
+    if (treatment === "keep") return covered(this.model, next);
     const after = removed ? mean : this.means(next).map((value, c) => mean[c] - value);
-    return next.map((value, i) => value + after[(i / cells) | 0]);
+    return covered(this.model, next.map((value, i) => value + after[(i / cells) | 0]));
+  }
+
+  /** Waves that are stronger than in training are turned down, in place. */
+  turnDown(state) {
+    const { amplitudes, channels, dimension } = this.model, { cells } = this, bands = amplitudes ? amplitudes.length / channels : 0;
+    for (let c = 0; c < channels && bands; c++) {
+      const channel = state.slice(c * cells, (c + 1) * cells), most = amplitudes.subarray(c * bands, (c + 1) * bands);
+      state.set(this.reader.waves.limited(channel, most, dimension), c * cells);
+    }
   }
 
   /** By how many training ranges a state lies outside them. */
@@ -213,5 +232,9 @@ class Engine {
       most = Number.isFinite(outside) ? Math.max(most, outside) : Infinity;
     }
     return most;
+  }
+
+  relativeError(forecast, truth) {
+    return relativeError(forecast, truth, this.model);
   }
 }

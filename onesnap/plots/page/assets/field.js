@@ -12,16 +12,18 @@ function randomFrom(seed) {
   };
 }
 
-/** Means over 2 radius + 1 cells along an axis of a periodic plane. */
-function blurred(field, [rows, columns], axis, radius) {
-  const out = new Float32Array(field.length), length = axis ? columns : rows;
-  const at = (line, i) => (axis ? line * columns + i : i * columns + line);
+/** Means over 2 radius + 1 cells along an axis of a periodic grid. */
+function blurred(field, space, axis, radius) {
+  const out = new Float32Array(field.length), length = space[axis];
+  const apart = space.slice(axis + 1).reduce((a, b) => a * b, 1);
   for (let line = 0; line < field.length / length; line++) {
+    const first = Math.floor(line / apart) * apart * length + (line % apart);
+    const at = (i) => first + ((i + radius * length) % length) * apart;
     let total = 0;
-    for (let k = -radius; k <= radius; k++) total += field[at(line, (k + radius * length + length) % length)];
+    for (let k = -radius; k <= radius; k++) total += field[at(k)];
     for (let i = 0; i < length; i++) {
-      out[at(line, i)] = total / (2 * radius + 1);
-      total += field[at(line, (i + radius + 1) % length)] - field[at(line, (i - radius + radius * length) % length)];
+      out[at(i)] = total / (2 * radius + 1);
+      total += field[at(i + radius + 1)] - field[at(i - radius)];
     }
   }
   return out;
@@ -29,12 +31,12 @@ function blurred(field, [rows, columns], axis, radius) {
 
 /** Smooth noise with the mean, the deviation and the correlation length of the data. */
 function randomState(model, data, seed) {
-  const uniform = randomFrom(seed), cells = model.space[0] * model.space[1];
+  const uniform = randomFrom(seed), cells = volume(model.space);
   const state = new Float32Array(model.channels * cells);
   for (let c = 0; c < model.channels; c++) {
     let noise = Float32Array.from({ length: cells }, () => uniform() - 0.5);
     for (let pass = 0; pass < 3; pass++)
-      for (const axis of [0, 1]) {
+      for (const axis of [0, 1, 2]) {
         const radius = Math.min(Math.ceil(data.smooth / 2), (model.space[axis] - 1) >> 1);
         if (radius > 0) noise = blurred(noise, model.space, axis, radius);
       }
@@ -49,62 +51,48 @@ function randomState(model, data, seed) {
   return state;
 }
 
-/** The cells within a brush around (row, column), each with its weight, across periodic ends. */
-function touched(model, row, column, size) {
-  const cells = [], [rows, columns] = model.space, reach = Math.ceil(2 * size);
-  const wrap = (i, points, axis) =>
-    model.boundary[axis][0] === "periodic" ? ((i % points) + points) % points : i;
-  const tall = Math.min(reach, (rows - 1) >> 1), broad = Math.min(reach, (columns - 1) >> 1);
-  for (let i = -tall; i <= tall; i++)
-    for (let j = -broad; j <= broad; j++) {
-      const [r, c] = [wrap(row + i, rows, 0), wrap(column + j, columns, 1)];
-      const inside = r >= 0 && r < rows && c >= 0 && c < columns;
-      if (inside) cells.push([r * columns + c, Math.exp((-2 * (i * i + j * j)) / (size * size))]);
-    }
+/** The cells within a brush around one of them, each with its weight, across periodic ends. */
+function touched(model, cell, size) {
+  const { space, boundary } = model, middle = placeOf(cell, space), cells = [];
+  const reach = space.map((points) => Math.min(Math.ceil(2 * size), (points - 1) >> 1));
+  const along = (axis, by) => {
+    const i = middle[axis] + by, points = space[axis];
+    return boundary[axis][0] === "periodic" ? (i + points) % points : i >= 0 && i < points ? i : null;
+  };
+  for (let i = -reach[0]; i <= reach[0]; i++)
+    for (let j = -reach[1]; j <= reach[1]; j++)
+      for (let k = -reach[2]; k <= reach[2]; k++) {
+        const [x, y, z] = [along(0, i), along(1, j), along(2, k)];
+        if (x === null || y === null || z === null) continue;
+        cells.push([(x * space[1] + y) * space[2] + z, Math.exp((-2 * (i * i + j * j + k * k)) / (size * size))]);
+      }
   return cells;
 }
 
-/** Brush a state in place; `stroke` is {row, column, channel, brush, size, value}. */
+/** Brush a state in place; `stroke` is {cell, channel, brush, size, value}. */
 function brush(model, state, stroke) {
-  const { row, column, channel, size, value } = stroke, cells = model.space[0] * model.space[1];
+  const { cell: middle, channel, size, value } = stroke, cells = volume(model.space);
   const field = state.subarray(channel * cells, (channel + 1) * cells);
-  const near = touched(model, row, column, size);
+  const near = touched(model, middle, size);
   if (stroke.brush === "smooth") {
     const weight = near.reduce((sum, [, w]) => sum + w, 0);
     const mean = near.reduce((sum, [cell, w]) => sum + w * field[cell], 0) / weight;
     for (const [cell, w] of near) field[cell] += 0.5 * w * (mean - field[cell]);
     return;
   }
-  const uniform = randomFrom(1 + row * 7919 + column);
+  const uniform = randomFrom(1 + middle);
   for (const [cell, w] of near)
     field[cell] += w * value * (stroke.brush === "noise" ? 2 * uniform() - 1 : 1);
 }
 
 /** A symmetry applied to a state: new axis i reads old axis axes[i], reversed where flips[i]. */
-function turned(element, state, [rows, columns], channels) {
-  const out = new state.constructor(state.length), cells = rows * columns, { axes, flips } = element;
-  for (let c = 0; c < channels; c++)
-    for (let i = 0; i < rows; i++)
-      for (let j = 0; j < columns; j++) {
-        const old = [0, 0];
-        old[axes[0]] = flips[0] ? rows - 1 - i : i;
-        old[axes[1]] = flips[1] ? columns - 1 - j : j;
-        out[c * cells + i * columns + j] =
-          element.signs[c] * state[element.source[c] * cells + old[0] * columns + old[1]];
-      }
-  return out;
-}
-
-/** The relative squared error in percent, as `onesnap.rse`. */
-function relativeError(forecast, truth, cells) {
-  let error = 0, spread = 0;
-  for (let first = 0; first < truth.length; first += cells) {
-    let mean = 0;
-    for (let i = first; i < first + cells; i++) mean += truth[i] / cells;
-    for (let i = first; i < first + cells; i++) {
-      error += (forecast[i] - truth[i]) ** 2;
-      spread += (truth[i] - mean) ** 2;
-    }
+function turned({ axes, flips, source, signs }, state, space, channels) {
+  const out = new state.constructor(state.length), cells = volume(space);
+  for (let at = 0; at < cells; at++) {
+    const old = [0, 0, 0];
+    placeOf(at, space).forEach((cell, axis) => (old[axes[axis]] = flips[axis] ? space[axis] - 1 - cell : cell));
+    const from = (old[0] * space[1] + old[1]) * space[2] + old[2];
+    for (let c = 0; c < channels; c++) out[c * cells + at] = signs[c] * state[source[c] * cells + from];
   }
-  return error === 0 ? 0 : (100 * error) / spread;
+  return out;
 }

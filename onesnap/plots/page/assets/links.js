@@ -6,23 +6,23 @@ const KINDS = new Map([["a", "add"], ["s", "smooth"], ["n", "noise"]]);
 /** A stroke or a turn as words of a link. */
 function written({ stroke, turn }) {
   if (!stroke) return `t${turn}`;
-  const { row, column, channel, brush, size, value } = stroke;
-  return [row, column, channel, brush[0], size, Number(value.toPrecision(9))].join("_");
+  const { cell, channel, brush, size, value } = stroke;
+  return [cell, channel, brush[0], size, Number(value.toPrecision(9))].join("_");
 }
 
 /** And back; null for what is not understood. */
 function understood(text) {
   if (/^t\d+$/.test(text)) return { turn: Number(text.slice(1)) };
-  const [row, column, channel, size, value] = text.split("_").filter((_, i) => i !== 3).map(Number);
-  const brush = KINDS.get(text.split("_")[3]), below = (i, end) => Number.isInteger(i) && i >= 0 && i < end;
-  const [rows, columns] = session.model.space;
-  const fine = below(row, rows) && below(column, columns) && below(channel, page.names.length);
+  const [cell, channel, size, value] = text.split("_").filter((_, i) => i !== 2).map(Number);
+  const brush = KINDS.get(text.split("_")[2]), below = (i, end) => Number.isInteger(i) && i >= 0 && i < end;
+  const fine = below(cell, session.cells) && below(channel, page.names.length);
   if (!fine || !brush || !(size >= 1 && size <= 24) || !Number.isFinite(value)) return null;
-  return { stroke: { row, column, channel, brush, size, value } };
+  return { stroke: { cell, channel, brush, size, value } };
 }
 
 /** Where the run started, what was drawn and turned before its first step: the same again. */
 function share() {
+  if (element("share").hidden) return;
   const { origin, edits } = session, words = new URLSearchParams();
   if (origin.start === undefined) words.set("random", origin.seed);
   else words.set("start", origin.start);

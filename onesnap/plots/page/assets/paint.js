@@ -93,8 +93,14 @@ function paintScale(canvas, { table, low, high }, name) {
   });
 }
 
-/** The RSE over time on a logarithmic axis, with the threshold and where it was passed. */
-function paintError(canvas, errors, { threshold, end, valid }) {
+/** 1, 2 or 5 times a power of ten, not below a number. */
+function roundUp(number) {
+  const power = 10 ** Math.floor(Math.log10(number));
+  return [1, 2, 5, 10].find((factor) => factor * power >= number * 0.999) * power;
+}
+
+/** Errors over time on a logarithmic axis, with the threshold and where they passed it. */
+function paintError(canvas, { threshold, time, end, curves }) {
   const [context, width, height] = sharp(canvas, 210), [left, bottom, top, right] = [58, 26, 10, 8];
   const [least, most] = [-6, 3];
   const x = (time) => left + ((width - left - right) * time) / (end || 1);
@@ -111,13 +117,18 @@ function paintError(canvas, errors, { threshold, end, valid }) {
     if ((power - least) % 2 === 0) context.fillText(`${words} %`, left - 6, y(10 ** power));
   }
   context.textBaseline = "bottom";
-  context.fillText(`t = ${brief(end)}`, width - right, height);
+  context.fillText(`t = ${time(end)}`, width - right, height);
   context.textAlign = "left";
   context.fillText("0", left, height);
   context.setLineDash([5, 4]);
   line(context, [[left, y(threshold)], [width - right, y(threshold)]], css("--warn"), 1.2);
-  if (valid !== null) line(context, [[x(valid), top], [x(valid), height - bottom]], css("--ink"), 1.2);
+  for (const { valid } of curves)
+    if (valid !== null) line(context, [[x(valid), top], [x(valid), height - bottom]], css("--ink"), 1.2);
   context.setLineDash([]);
   context.fillText(`${threshold} %`, left + 6, y(threshold) - 2);
-  line(context, errors.map(([time, error]) => [x(time), y(error)]), css("--accent"));
+  for (const { points, colour, dash } of curves) {
+    context.setLineDash(dash);
+    line(context, points.map(([time, error]) => [x(time), y(error)]), colour);
+  }
+  context.setLineDash([]);
 }

@@ -26,9 +26,10 @@ class Reader {
   constructor(model, more) {
     this.model = model;
     this.more = more;
-    this.cells = model.space[0] * model.space[1];
-    this.fields = model.fields ? this.pad(model.fields, model.known, model.extent, true) : null;
+    this.cells = volume(model.space);
+    this.fields = model.fields ? this.pad(model.fields, model.known, model.extent, true).data : null;
     this.place = model.space.map((points, axis) => this.cosines(points, axis));
+    this.waves = model.gradients || model.amplitudes ? new Waves(model.space) : null;
   }
 
   /** Rows of cos(2^j π x / L) for blocks that start at each cell of an axis. */
@@ -43,48 +44,62 @@ class Reader {
   pad(field, channels, reach, known = false, levels = null) {
     const { space, boundary } = this.model;
     const kinds = boundary.map((ends) => ends.map((end) => (known && typeof end === "number" ? "open" : end)));
-    const [down, along] = space.map((points, axis) => beyond(points, reach[axis], this.more[axis], kinds[axis]));
-    const shape = [down.source.length, along.source.length];
-    const padded = new Float32Array(channels * shape[0] * shape[1]);
+    const [x, y, z] = space.map((points, axis) => beyond(points, reach[axis], this.more[axis], kinds[axis]));
+    const shape = [x, y, z].map(({ source }) => source.length);
+    const padded = new Float32Array(channels * volume(shape));
     for (let c = 0, at = 0; c < channels; c++) {
-      const level = levels ? levels[c] : null;
-      const held = (axis, end) => (end ? 2 * level[axis][end - 1] : 0);
+      const held = (axis, end) => (levels ? 2 * levels[c][axis][end - 1] : 0);
+      const base = [0, 1, 2].map((axis) => [0, held(axis, 1), held(axis, 2)]);
       for (let i = 0; i < shape[0]; i++) {
-        const first = c * this.cells + down.source[i] * space[1], outer = held(0, down.end[i]);
-        for (let j = 0; j < shape[1]; j++, at++) {
-          const inner = outer + down.sign[i] * field[first + along.source[j]];
-          padded[at] = held(1, along.end[j]) + along.sign[j] * inner;
+        const plane = (c * space[0] + x.source[i]) * space[1], first = base[0][x.end[i]];
+        for (let j = 0; j < shape[1]; j++) {
+          const row = (plane + y.source[j]) * space[2], sign = x.sign[i] * y.sign[j];
+          const second = base[1][y.end[j]] + y.sign[j] * first;
+          for (let k = 0; k < shape[2]; k++, at++)
+            padded[at] = base[2][z.end[k]] + z.sign[k] * (second + sign * field[row + z.source[k]]);
         }
       }
     }
     return { data: padded, shape };
   }
 
-  /** Averages over boxes that start at each cell of a padded field. */
+  /** Averages over boxes that start at each cell of a padded field, along one axis after the other. */
   averages({ data, shape }, sides) {
-    const [height, width] = shape, rows = height - sides[0] + 1, columns = width - sides[1] + 1;
-    const channels = data.length / (height * width), sum = new Float64Array(height * columns);
-    const means = new Float32Array(channels * rows * columns);
-    for (let c = 0; c < channels; c++) {
-      for (let i = 0; i < height; i++)
-        for (let j = 0; j < columns; j++) {
-          let total = 0;
-          for (let k = 0; k < sides[1]; k++) total += data[(c * height + i) * width + j + k];
-          sum[i * columns + j] = total;
-        }
-      for (let i = 0; i < rows; i++)
-        for (let j = 0; j < columns; j++) {
-          let total = 0;
-          for (let k = 0; k < sides[0]; k++) total += sum[(i + k) * columns + j];
-          means[(c * rows + i) * columns + j] = total / (sides[0] * sides[1]);
-        }
-    }
-    return { data: means, shape: [rows, columns] };
+    let means = Float64Array.from(data);
+    const channels = data.length / volume(shape), now = [...shape];
+    sides.forEach((side, axis) => {
+      if (side === 1) return;
+      const apart = now.slice(axis + 1).reduce((a, b) => a * b, 1), length = now[axis];
+      now[axis] = length - side + 1;
+      const next = new Float64Array(channels * volume(now));
+      for (let outer = 0, at = 0; at < next.length; outer++)
+        for (let i = 0; i < now[axis]; i++)
+          for (let inner = 0; inner < apart; inner++, at++) {
+            let total = 0;
+            for (let k = 0; k < side; k++) total += means[(outer * length + i + k) * apart + inner];
+            next[at] = total / side;
+          }
+      means = next;
+    });
+    return { data: Float32Array.from(means), shape: now };
   }
 
   limit(data) {
     const { margin } = this.model;
     return margin === null ? data : data.map((value) => Math.min(Math.max(value, -margin), 1 + margin));
+  }
+
+  /** Gradients of potentials of a scaled field, in units of their own range. */
+  gradients(scaled) {
+    const { channels, dimension, gradients } = this.model, axes = [0, 1, 2].slice(3 - dimension);
+    const count = channels * dimension, all = new Float32Array(count * this.cells);
+    const state = this.limit(scaled);
+    for (let c = 0; c < channels; c++)
+      this.waves.gradients(state.subarray(c * this.cells, (c + 1) * this.cells), axes).forEach((along, axis) => {
+        const number = c * dimension + axis, low = gradients.low[number], width = gradients.width[number];
+        all.set(along.map((value) => (value - low) / width), number * this.cells);
+      });
+    return this.pad(all, count, this.model.extent, true).data;
   }
 
   /** What windows read of a centred field: arrays, and the offset of each cell of a window. */
@@ -96,15 +111,15 @@ class Reader {
         typeof end === "number" ? (end - (this.model.mean === "remove" ? mean[c] : 0) - low[c]) / width[c] : 0)));
     const { data, shape } = this.pad(scaled, channels, extent, false, levels);
     const limited = this.limit(data), sides = extent.map((reach, axis) => 2 * reach + stride[axis]);
-    const parts = [{ raw: data, limited, shape, count: channels, sides, apart: [1, 1] }];
-    if (this.fields) {
-      const fixed = this.fields.data;
-      parts.push({ raw: fixed, limited: fixed, shape, count: this.model.known, sides, apart: [1, 1] });
-    }
+    const parts = [{ raw: data, limited, shape, count: channels, sides, apart: [1, 1, 1] }];
+    const beside = [this.fields, this.model.gradients ? this.gradients(scaled) : null];
+    for (const fixed of beside.filter((each) => each))
+      parts.push({ raw: fixed, limited: fixed, shape, count: fixed.length / volume(shape), sides, apart: [1, 1, 1] });
     for (const nominal of surroundings) {
+      const missing = (axis) => axis < 3 - dimension;
       const box = stride.map((step, axis) =>
-        dimension === 1 && axis === 0 ? 1 : nominal + ((((nominal - step) % 2) + 2) % 2));
-      const count = [dimension === 1 ? 1 : BOXES, BOXES];
+        missing(axis) ? 1 : nominal + ((((nominal - step) % 2) + 2) % 2));
+      const count = [0, 1, 2].map((axis) => (missing(axis) ? 1 : BOXES));
       const reach = box.map((side, axis) => Math.floor((count[axis] * side - stride[axis]) / 2));
       const wide = this.pad(scaled, channels, reach, false, levels);
       const means = this.averages({ data: this.limit(wide.data), shape: wide.shape }, box);

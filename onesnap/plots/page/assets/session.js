@@ -2,14 +2,16 @@
 // A run: where it started, the state now, what was kept of it, and the worker that makes steps.
 
 const KEPT = 240; // moments of a waterfall
+const QUICK = 4096; // cells up to which members go along unasked
 
 class Session {
   constructor({ model, data, dt, plain = false }) {
     Object.assign(this, { model, data, dt });
-    this.cells = model.space[0] * model.space[1];
+    this.cells = volume(model.space);
     this.size = model.channels * this.cells;
     this.recorded = data.states ? data.states.length / this.size : 0;
     this.busy = false;
+    this.beside = this.cells <= QUICK;
     const code = document.getElementById("engine").textContent;
     const address = URL.createObjectURL(new Blob([code], { type: "text/javascript" }));
     this.worker = new Worker(address);
@@ -31,7 +33,8 @@ class Session {
     this.begin({ seed }, randomState(this.model, this.data, seed));
   }
 
-  begin(origin, state) {
+  begin(origin, given) {
+    const state = covered(this.model, given);
     Object.assign(this, { origin, state, step: 0, diverged: false, touched: false });
     this.number = (this.number || 0) + 1; // answers to earlier questions no longer count
     this.pose = Float64Array.from({ length: this.size }, (_, i) => i + 1);
@@ -39,7 +42,25 @@ class Session {
     this.waiting = []; // those that came while the worker was busy
     this.errors = [];
     this.history = [];
+    this.expected = [];
+    this.members = this.expecting ? Array(this.model.versions.length - 1).fill(state) : null;
+    this.expect(0);
     this.keep();
+  }
+
+  /** Whether members go along from the next start on, which tell what error to expect. */
+  set beside(wanted) {
+    this.expecting = wanted && this.model.versions.length > 1;
+  }
+
+  /** A copy of a state, without the values of cells that never have one. */
+  known(state) {
+    const { mask } = this.model;
+    return mask ? state.map((value, i) => (mask[i % this.cells] ? value : NaN)) : state.slice();
+  }
+
+  expect(error) {
+    if (this.members) this.expected.push([this.step, error]);
   }
 
   /** The recorded state of this step, turned as the forecast was; null where there is none. */
@@ -60,14 +81,14 @@ class Session {
   keep() {
     const truth = this.truth();
     if (truth) {
-      const error = relativeError(this.state, truth, this.cells);
+      const error = relativeError(this.state, truth, this.model);
       if (this.errors.length && this.errors[this.errors.length - 1][0] === this.step) this.errors.pop();
       this.errors.push([this.step, error]);
       this.seen = truth;
       this.seenForecast = this.state;
     }
     // Moments without a recorded state would be gaps in the truth.
-    if (this.model.dimension === 2 || (this.horizon && this.step % this.data.every)) return;
+    if (this.model.dimension > 1 || (this.horizon && this.step % this.data.every)) return;
     if (this.history.length && this.history[this.history.length - 1].step === this.step) this.history.pop();
     this.history.push({ step: this.step, state: this.state, truth });
     if (this.history.length > KEPT) this.history.shift();
@@ -77,25 +98,25 @@ class Session {
   edit(what, change) {
     if (this.busy) return void this.waiting.push([what, change]);
     if (this.step === 0) this.edits.push(what);
-    this.state = change(this.state);
+    const changed = (state) => covered(this.model, change(state));
+    this.state = changed(this.state);
+    if (this.members) this.members = this.members.map(changed);
+    if (what.turn !== undefined) this.pose = change(this.pose);
     this.keep();
   }
 
   draw(stroke) {
+    this.touched = true;
     this.edit({ stroke }, (state) => {
       const copy = state.slice();
       brush(this.model, copy, stroke);
-      this.touched = true;
       return copy;
     });
   }
 
   /** Turn the state, and the truth with it. */
   turn(element, index) {
-    this.edit({ turn: index }, (state) => {
-      this.pose = turned(element, this.pose, this.model.space, this.model.channels);
-      return turned(element, state, this.model.space, this.model.channels);
-    });
+    this.edit({ turn: index }, (state) => turned(element, state, this.model.space, this.model.channels));
   }
 
   /** Take some steps; resolves to whether the run goes on. */
@@ -104,11 +125,13 @@ class Session {
     this.busy = true;
     const answer = await this.ask(steps).finally(() => (this.busy = false));
     if (answer.number === this.number) {
-      for (const next of answer.states) {
+      answer.states.forEach((next, i) => {
         this.state = next;
         this.step += 1;
+        this.expect(answer.expected[i]);
         this.keep();
-      }
+      });
+      this.members = answer.members;
       this.diverged = answer.diverged;
     }
     this.waiting.splice(0).forEach((each) => this.edit(...each));
@@ -117,17 +140,17 @@ class Session {
 
   async ask(steps) {
     await this.ready;
-    const { number, state } = this;
+    const { number, state, members } = this;
     return new Promise((resolve, reject) => {
       this.worker.onmessage = ({ data }) => resolve(data);
       this.worker.onerror = (event) => reject(new Error(event.message));
-      this.worker.postMessage({ state, steps, number, margin: this.model.farthest });
+      this.worker.postMessage({ state, members, steps, number, margin: this.model.farthest });
     });
   }
 
-  /** The step at which the error first passed a threshold; null if it has not. */
-  invalid(threshold) {
-    const passed = this.errors.find(([, error]) => error > threshold);
+  /** The step at which errors first passed a threshold; null if they have not. */
+  invalid(threshold, errors = this.errors) {
+    const passed = errors.find(([, error]) => error > threshold);
     return passed ? passed[0] : null;
   }
 }
