@@ -26,7 +26,7 @@ from PIL import Image
 import onesnap as snap
 from onesnap.data.atomic import write_atomically
 from onesnap.plots import frames, png, space_time
-from onesnap.plots.page import make_page, why_not
+from onesnap.plots.page import make_page
 from onesnap.plots.style import spread
 
 from .output import IMAGES, REPOSITORY, news
@@ -101,14 +101,12 @@ def run(name: str, system: snap.System) -> dict[str, Any]:
         forecast = model.rollout(truth[0], steps, every)
     drawn = picture(system, truth, forecast.states, every * system.dt)
     write_atomically(IMAGES / "gallery" / f"{name}.png", small_png(drawn), force=True)
-    refused = why_not(model.stepper_)
-    if refused is None:
-        page = make_page(
-            model.stepper_, model.plan_, truth,
-            every=every, pair=(before, after), dt=system.dt,
-            title=system.title, equation=system.equation,
-        )  # fmt: skip
-        write_atomically(PAGES / f"{name}.html", page.encode(), force=True)
+    page = make_page(
+        model.stepper_, model.plan_, truth,
+        every=every, pair=(before, after), dt=system.dt,
+        title=system.title, equation=system.equation,
+    )  # fmt: skip
+    write_atomically(PAGES / f"{name}.html", page.encode(), force=True)
     return {
         "cells": list(truth.shape[2:]),
         "steps": steps,
@@ -118,7 +116,6 @@ def run(name: str, system: snap.System) -> dict[str, Any]:
         "diverged": forecast.diverged_at,
         "skill": model.score(unseen[:-1], unseen[1:]),
         "warnings": list(dict.fromkeys(str(one.message) for one in caught)),
-        "refused": refused,
     }
 
 
@@ -144,10 +141,8 @@ def section(name: str, system: snap.System, row: Mapping[str, Any] | None) -> st
         f"- Chosen: {chosen}.",
         *(f"- It warned: {words}." for words in row["warnings"]),
     ]
-    play = f"<!-- play {name} -->"  # `make docs` puts a link in its place
-    if row["refused"]:
-        play = f"- No page to play with: {row['refused']}."
-    return "\n".join([*lines, play, ""])
+    # `make docs` puts a link in its place.
+    return "\n".join([*lines, f"<!-- play {name} -->", ""])
 
 
 def write(rows: Mapping[str, Any]) -> None:

@@ -11,7 +11,7 @@ from studies.accuracy import gallery
 HOME = Path(__file__).parents[2]
 ROW = {
     "cells": [64], "steps": 400, "settings": {"extent": "6", "symmetry": "1 elements on scalar"},
-    "valid": 5.0, "end": 20.0, "diverged": None, "skill": 0.5, "warnings": [], "refused": None,
+    "valid": 5.0, "end": 20.0, "diverged": None, "skill": 0.5, "warnings": [],
 }  # fmt: skip
 
 
@@ -20,12 +20,11 @@ def test_a_section_says_what_the_row_says():
     assert "uₜ = −uₓₓ − uₓₓₓₓ − u uₓ" in words
     assert "**Valid for 5 time units**, 100 of 400 steps of 0.05, on 64 cells." in words
     assert "Chosen: extent 6.\n<!-- play ks-1d -->" in words
-    worse = ROW | {"diverged": 300, "refused": "it is in space", "warnings": ["careful"], "valid": 20}
+    worse = ROW | {"diverged": 300, "warnings": ["careful"], "valid": 20}
     words = gallery.section("ks-1d", snap.systems["ks-1d"], worse)
     assert "**Valid for at least 20 time units**" in words
     assert "It diverged at step 300." in words
     assert "- It warned: careful." in words
-    assert "No page to play with: it is in space." in words
     assert "Not run yet" in gallery.section("ks-1d", snap.systems["ks-1d"], None)
 
 

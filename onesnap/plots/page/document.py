@@ -102,7 +102,7 @@ def make_page(
         "names": _names(names, stepper.channels),
         "colours": {name: _table(name) for name in used} | {"difference": _table(DIFFERENCE)},
         "threshold": VALID_RSE,
-        "elements": pack_elements(plan.symmetry, space, stepper.inputs.context.fields),
+        "elements": pack_elements(plan.symmetry, space, np.asarray(stepper.inputs.context.fields)),
         "pair": None if pair is None else encode(pair),
     }
     words = {
