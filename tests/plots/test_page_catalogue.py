@@ -20,7 +20,7 @@ def test_a_hundred_steps_of_each_system(open_page, name, capsys):
     if name != "kolmogorov-2d":  # its forcing has to fit the box
         system = system.replace(points=points, length=length)
     truth = snap.simulate(system, steps=1, seed=0)
-    model = snap.Surrogate(hidden=200).fit(truth[:1], truth[1:])
+    model = snap.Surrogate(hidden=200, effort="quick").fit(truth[:1], truth[1:])
     start = truth[1].astype(np.float32)
     forecast = model.rollout(start, STEPS, STEPS)
     steps = STEPS if forecast.diverged_at is None else forecast.diverged_at // 2
