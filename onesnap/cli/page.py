@@ -31,7 +31,6 @@ def page(
     from ..data import open as open_data
     from ..data.atomic import check_writable
     from ..data.card import context_of
-    from ..evaluate.trust import trust
     from ..plots.page import MOST_STEPS
     from ..surrogate import load
 
@@ -43,9 +42,16 @@ def page(
         dataset = open_data(file, field=field, dims=dims, dt=dt)
         states = dataset.states(trajectory, 0, MOST_STEPS + 1)
         context = context_of(learned.data_, dataset, trajectory) if learned.data_ else {}
-        about |= {"dt": dataset.dt, "names": _with_units(dataset), "trust": trust(learned, dataset)}
+        about |= {"dt": dataset.dt, "names": _with_units(dataset), "trust": _judged(learned, dataset)}
         learned.page(out, states, **context, **about)
     say(f"{out}: {out.stat().st_size / 1e6:.2g} MB; open it in a browser")
+
+
+def _judged(model, dataset):
+    """Errors of one step, where the data have two states that follow each other."""
+    from ..evaluate.trust import trust
+
+    return trust(model, dataset) if any(t.steps > 1 for t in dataset.trajectories) else None
 
 
 def _with_units(dataset) -> list[str]:

@@ -2,9 +2,10 @@
 
 import json
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
-from walled import write_exact_model, write_walled
+from walled import STEP, write_exact_model, write_walled
 
 import onesnap as snap
 from onesnap.cli import app
@@ -45,6 +46,17 @@ def test_a_page_with_the_states_of_a_file(folder):
     again = run("page", folder / "model", folder / "data.hdf5", "--out", out)
     assert again.exit_code == 2
     assert "exists already" in again.stderr
+
+
+def test_a_single_state_is_enough_to_start_from(folder):
+    np.save(folder / "one.npy", snap.open(folder / "data.hdf5").states(0, 0, 1))
+    before = np.random.default_rng(0).normal(size=(1, 3, 20, 18))
+    model = snap.Surrogate(**STEP | {"hidden": 0}).fit(before, 0.9 * before)
+    model.save(folder / "plain")
+    result = run("page", folder / "plain", folder / "one.npy", "--out", folder / "one.html")
+    assert result.exit_code == 0, result.stderr
+    assert content(folder / "one.html")["data"]["states"]["shape"][0] == 1
+    assert "How good is one step?" not in (folder / "one.html").read_text("utf-8")
 
 
 def test_a_page_without_data_takes_the_name_of_the_model(folder):

@@ -156,6 +156,15 @@ def test_errors_stand_beside_those_of_simple_models(model, tmp_path):
     assert "How good is one step?" not in (tmp_path / "page.html").read_text("utf-8")
 
 
+def test_axes_have_units_where_they_are_known(model):
+    about = {"dx": [0.5], "axes": [EVIL], "time_units": EVIL, "space": (40,)}
+    html = make_page(model.stepper_, model.plan_, **about)
+    assert "<script>alert" not in html
+    packed = content(html)
+    assert (packed["dx"], packed["axes"], packed["timeUnits"]) == ([0.5], [EVIL], EVIL)
+    assert content(make_page(model.stepper_, model.plan_, dx=[None]))["dx"] is None
+
+
 def test_words_in_braces_are_no_places_for_others(model):
     html = make_page(model.stepper_, model.plan_, title="{lesson}", equation="{settings}")
     assert "<h1>{lesson}</h1>" in html
@@ -227,6 +236,9 @@ def test_a_notebook_shows_a_page_in_a_frame_of_its_own(model):
     [
         ({"names": ["a", "b"]}, "names: expected one for each of 1 channels"),
         ({"dt": -1.0}, "dt: expected"),
+        ({"dx": [1.0, 1.0]}, "dx: expected one for each of 1 axes"),
+        ({"dx": [0.0]}, "dx: expected"),
+        ({"axes": "xy"}, "axes: expected one for each of 1 axes"),
         ({"states": None, "space": (0,)}, "space: expected an integer of at least 1"),
         ({"every": 0}, "every: expected an integer of at least 1"),
         ({"pair": smooth(0, (3, 1, 24))}, "pair: expected \\(before, after\\)"),

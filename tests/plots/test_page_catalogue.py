@@ -20,7 +20,7 @@ def test_a_hundred_steps_of_each_system(open_page, name, capsys):
     if name != "kolmogorov-2d":  # its forcing has to fit the box
         system = system.replace(points=points, length=length)
     truth = snap.simulate(system, steps=1, seed=0)
-    model = snap.Surrogate(hidden=200).fit(truth[:1], truth[1:])
+    model = snap.Surrogate(hidden=200, effort="quick").fit(truth[:1], truth[1:])
     start = truth[1].astype(np.float32)
     forecast = model.rollout(start, STEPS, STEPS)
     steps = STEPS if forecast.diverged_at is None else forecast.diverged_at // 2
@@ -28,9 +28,10 @@ def test_a_hundred_steps_of_each_system(open_page, name, capsys):
     page = open_page(model, start[None], dt=system.dt)
     page.evaluate("n => onesnap.step(n).then(() => null)", steps)
     apart = np.abs(field(page) - want).max() / np.ptp(want)
+    model.dtype = "float32"
+    single = np.abs(model.rollout(start, steps, steps).states[-1] - want).max() / np.ptp(want)
     with capsys.disabled():
-        potential = ", potential" if model.plan_.potential else ""
-        print(
-            f"\n{name:24}{truth.shape[2:]!s:16}{steps:4} steps  {apart:.1e} of the range{potential}"
-        )
-    assert apart <= 1e-4
+        size = str(truth.shape[2:])
+        print(f"\n{name:24}{size:16}{steps:4} steps, {apart:.1e} of the range apart ({single:.1e})")
+    # A model that amplifies round-off does so anywhere: then nearer than Python's own float32.
+    assert apart <= max(1e-4, single / 5)

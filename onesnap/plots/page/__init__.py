@@ -3,6 +3,7 @@
 pack       the numbers of a model, as the page takes them
 recorded   those of recorded states
 elements   the symmetries of a model, with names
+labels     names and units
 notebook   inside a notebook
 lesson     what a model learned from, how good it is
 lift       lines and planes as volumes

@@ -17,7 +17,6 @@ from matplotlib import colormaps
 from ...data.atomic import check_writable, write_atomically
 from ...data.fingerprint import Fingerprints
 from ...evaluate.verdict import Trust
-from ...grid.states import check_step
 from ...grid.windows import per_axis
 from ...model.plan import Plan
 from ...model.rollout import VALID_RSE
@@ -25,6 +24,7 @@ from ...model.stepper import Stepper
 from .. import html as report
 from ..style import DIFFERENCE
 from .elements import pack_elements
+from .labels import pack_labels
 from .lesson import check_pair, find_pair, skill_of, words_of
 from .pack import encode, pack_model
 from .recorded import default_space, make_recorded, pack_states
@@ -59,13 +59,9 @@ def make_page(
     seen: Fingerprints | None = None,
     trust: Trust | None = None,
     members: np.ndarray | None = None,
-    dt: float | None = None,
-    names: Sequence[str] | None = None,
-    dx: Sequence[float] | None = None,
-    axes: Sequence[str] | None = None,
-    time_units: str = "",
     title: str = "",
     equation: str = "",
+    **labels,
 ) -> str:
     """The whole page.
 
@@ -73,8 +69,8 @@ def make_page(
     and are compared with; without them give the shape `space` of the grid. `pair` is what the model
     learned from; without it, it is looked for among the states by the fingerprints of those `seen`.
     `trust` tells how good a step is, `members` (deviations from its readout) what error a forecast
-    expects of itself, `dt` the time of a step in `time_units`, `dx` the width of a cell along each of
-    the `axes`, `names` are those of the channels.
+    expects of itself. The `labels` are `dt`, the time of a step in `time_units`, `dx`, the width of a
+    cell along each of the `axes`, and the `names` of the channels.
     """
     recorded = None if states is None else make_recorded(stepper, states, every)
     if recorded is not None:
@@ -87,19 +83,13 @@ def make_page(
         pair = check_pair(pair, stepper, space)
     elif states is not None and every == 1 and seen is not None:
         pair = find_pair(stepper, states, seen)
-    if dt is not None:
-        check_step("dt", dt)
     title, data = title or "A learned flow map", pack_states(recorded, stepper)
     used = sorted({scale["colours"] for scale in data["scales"]})
     content = {
         "title": title,
         "model": pack_model(stepper, space, members),
         "data": data,
-        "dt": 1.0 if dt is None else float(dt),
-        "timeUnits": str(time_units),
-        "dx": None if dx is None or None in dx else [float(width) for width in dx],
-        "axes": [str(axis) for axis in axes or "xyz"[: stepper.dimension]],
-        "names": _names(names, stepper.channels),
+        **pack_labels(stepper, **labels),
         "colours": {name: _table(name) for name in used} | {"difference": _table(DIFFERENCE)},
         "threshold": VALID_RSE,
         "elements": pack_elements(plan.symmetry, space, np.asarray(stepper.inputs.context.fields)),
@@ -112,14 +102,6 @@ def make_page(
         "settings": report.table(plan.explain(), ("setting", "value", "reason")),
     }
     return _document(words, content)
-
-
-def _names(names: Sequence[str] | None, channels: int) -> list[str]:
-    if names is None:
-        return ["u"] if channels == 1 else [f"channel {number}" for number in range(channels)]
-    if len(names) != channels:
-        raise ValueError(f"names: expected one for each of {channels} channels, got {list(names)!r}")
-    return [str(name) for name in names]
 
 
 def _table(name: str) -> dict[str, Any]:

@@ -48,7 +48,7 @@ def pack_model(
     parameters = context.parameters.shape[0]
     slopes = stepper.dimension * inputs.channels if context.potential else 0
     cells = inputs.window_cells * (inputs.channels + known + slopes)
-    centre = _centre(inputs, cells)
+    centre = _centre(inputs, cells, cells - inputs.window_cells * slopes)
     with jax.enable_x64(True):
         arguments = features.arguments(centre[:cells], centre[cells:])
     weights = np.asarray(features.weights)
@@ -96,6 +96,7 @@ def _beside(stepper: Stepper, space: Sequence[int]) -> dict[str, Any]:
     known, parameters = context.fields.shape[0], context.parameters.shape[0]
     scaled = context.beside(np.zeros((inputs.channels, *space)))[:known]
     low, width = (part[parameters + known :] for part in (context.low, context.high - context.low))
+    low = low - 0.5 * width  # the page takes ½ for the middle of every range; of gradients that is 0
     mask = None if inputs.fill is None else (np.asarray(context.fields[-1]) > 0.5).astype(int)
     return {
         "fields": encode(scaled) if known else None,
@@ -119,11 +120,13 @@ def _twice(stepper: Stepper) -> bool:
     return limited and network.straight and network.lead > 0
 
 
-def _centre(inputs: Inputs, cells: int) -> np.ndarray:
-    """The middle of the range of all inputs; parameters as they are."""
+def _centre(inputs: Inputs, cells: int, known: int) -> np.ndarray:
+    """The middle of the range of all inputs: of gradients, behind what is known, 0."""
     boxes, parameters = math.prod(inputs.boxes), np.asarray(inputs.context.scaled_parameters)
     place = np.zeros(inputs.values - boxes - len(parameters))
-    return np.concatenate([np.full(cells + boxes, 0.5), place, parameters])
+    middle = np.full(cells + boxes, 0.5)
+    middle[known:cells] = 0.0
+    return np.concatenate([middle, place, parameters])
 
 
 def _version(stepper: Stepper, centre: np.ndarray) -> dict[str, Any]:
