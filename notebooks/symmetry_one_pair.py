@@ -62,6 +62,8 @@ axes.set(xlabel="time", ylabel="RSE in %")
 axes.legend()
 
 # %% [markdown]
+# All may be valid to the end of so short a run; the curves tell how far apart they are.
+#
 # It is exact: step and mirror in either order give the same to round-off. Without it they differ by
 # the error of the model.
 

@@ -1,14 +1,11 @@
-"""The README tells the truth: its code runs as written, its links lead somewhere."""
+"""The README tells the truth: its code runs as written, and what it names is there."""
 
 import re
 import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 HOME = Path(__file__).parents[2]
-PAGES = [HOME / "README.md", HOME / "CONTRIBUTING.md", *sorted((HOME / "docs").glob("*.md"))]
 
 
 def test_the_code_runs_as_written(tmp_path):
@@ -20,13 +17,6 @@ def test_the_code_runs_as_written(tmp_path):
     valid = float(result.stdout.splitlines()[-1])
     assert valid > 50, result.stdout
     assert (tmp_path / "ks.safetensors").exists()
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_links_lead_somewhere(page):
-    for target in re.findall(r"\]\(([^)#]+)", page.read_text("utf-8")):
-        if not target.startswith("https://"):
-            assert (page.parent / target).exists(), target
 
 
 def test_the_make_targets_it_names_exist():
