@@ -2,8 +2,8 @@
 # # Symmetry and one pair
 #
 # Mirror a state of the Kuramoto-Sivashinsky equation and change its sign, u(x) → −u(−x): what was a
-# solution still is one. A model that obeys this learns from one pair what others need two for, and
-# it does so exactly.
+# solution still is one. To a model that obeys this each pair is two, the other being its image, and
+# its forecasts obey it too, to round-off.
 
 # %%
 # On Colab, or wherever onesnap is missing, this installs it.
