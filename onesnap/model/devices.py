@@ -58,28 +58,38 @@ def spread(stepper: Stepper, mesh: Mesh) -> Callable[[Any], jax.Array]:
     return partial(step, stepper)
 
 
-@partial(jax.jit, static_argnames=("mesh", "kept", "every", "remember"))
+@partial(jax.jit, static_argnames=("mesh", "kept", "every", "remember", "stacked"))
 def trajectories(
-    stepper: Stepper, states, mesh: Mesh, kept: int, every: int = 1, remember: str = "steps"
+    stepper: Stepper,
+    states,
+    mesh: Mesh,
+    kept: int,
+    every: int = 1,
+    remember: str = "steps",
+    stacked: bool = False,
 ):
     """What `trajectory` gives, of a batch of states `(batch, channel, *space)` on a mesh.
 
     Each device looks at its own part alone, so that steps need no further messages: after a step that
-    diverged anywhere states mean nothing, and the number of good steps says so.
+    diverged anywhere states mean nothing, and the number of good steps says so. With `stacked`, the
+    stepper is one for each of the states, as `stack` puts them together, and dealt out with them.
     """
     names = AXES[: stepper.dimension]
 
     def local(stepper, states):
-        stepper = _part(stepper, mesh)
-        parts, outside, good = jax.lax.map(
-            lambda state: trajectory(stepper, state, kept, every, remember=remember), states
-        )
+        def one(member, state):
+            return trajectory(_part(member, mesh), state, kept, every, remember=remember)
+
+        if stacked:
+            parts, outside, good = jax.lax.map(lambda both: one(*both), (stepper, states))
+        else:
+            parts, outside, good = jax.lax.map(partial(one, stepper), states)
         outside = jax.lax.all_gather(outside, names).max(axis=0)
         return parts, outside, jax.lax.all_gather(good, names).min(axis=0)
 
     cuts = _trim(STATES, stepper.dimension), _trim(KEPT, stepper.dimension)
     out = cuts[1], MEMBERS, MEMBERS
-    return _mapped(local, mesh, (_specs(stepper), cuts[0]), out)(stepper, states)
+    return _mapped(local, mesh, (_specs(stepper, stacked), cuts[0]), out)(stepper, states)
 
 
 def forecast_on(
@@ -119,12 +129,12 @@ def _mapped(local, mesh: Mesh, given, returned):
     return jax.shard_map(local, mesh=mesh, in_specs=given, out_specs=returned, check_vma=False)
 
 
-def _specs(stepper: Any) -> Any:
+def _specs(stepper: Any, stacked: bool = False) -> Any:
     """How the arrays of a stepper lie: everywhere, but fields, which are cut as the state is."""
-    specs = jax.tree.map(lambda _: EVERYWHERE, stepper)
-    if not stepper.inputs.context.fields.shape[0]:
+    specs = jax.tree.map(lambda _: MEMBERS if stacked else EVERYWHERE, stepper)
+    if not stepper.inputs.context.fields.shape[int(stacked)]:
         return specs
-    cut = _trim(STATE, stepper.dimension)
+    cut = _trim(STATES if stacked else STATE, stepper.dimension)
     return eqx.tree_at(lambda s: s.inputs.context.fields, specs, cut)
 
 

@@ -20,10 +20,13 @@ def folder(tmp_path_factory):
     folder, x = tmp_path_factory.mktemp("waves"), 2 * np.pi * np.arange(32) / 32
     states = np.array([np.cos(x - 0.1 * t) + np.sin(2 * (x - 0.1 * t)) for t in range(8)])[:, None]
     np.save(folder / "data.npy", states)
-    model = snap.Surrogate(extent=2, stride=2, hidden=0, symmetry=None, mean="keep", context=0)
+    model = snap.Surrogate(extent=2, stride=2, hidden=0, mean="keep", **GIVEN)
     model.fit(snap.open(folder / "data.npy")).save(folder / "model.safetensors")
     assert CliRunner().invoke(app, line(folder, "one.zarr")).exit_code == 0
     return folder
+
+
+GIVEN = {"symmetry": None, "context": 0, "noise": 0.0, "surroundings": ()}
 
 
 def line(folder, out: str, *more) -> list[str]:

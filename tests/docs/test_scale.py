@@ -3,6 +3,7 @@
 Processes and Dask clusters take long to start: those parts are with the slow tests.
 """
 
+import os
 import re
 import subprocess
 import sys
@@ -16,6 +17,7 @@ import onesnap as snap
 from onesnap.cli import app
 
 PAGE = (Path(__file__).parents[2] / "docs" / "scale.md").read_text("utf-8")
+DEVICES = "## A forecast on 8 GPUs"
 WARNINGS = pytest.mark.filterwarnings("ignore:boundary", "ignore:the window is too small")
 
 
@@ -61,11 +63,28 @@ def test_a_slurm_array_as_on_the_page(tmp_path, monkeypatch):
     assert not Path("x.safetensors").exists()
 
 
+def test_eight_devices_as_on_the_page(tmp_path):
+    """In a process of its own, which has eight virtual ones."""
+    parts = [code for _, code in blocks("python", PAGE[PAGE.index(DEVICES) :])]
+    checks = """
+assert forecast.states.shape == two[1].states.shape == (21, 1, 128)
+assert abs(forecast.states - states).max() < 1e-6  # waves are learned exactly
+assert len(following.sharding.device_set) == len(slope.sharding.device_set) == 8
+"""
+    program = tmp_path / "page.py"
+    program.write_text("\n".join(["import numpy as np, onesnap as snap", *parts, checks]), "utf-8")
+    flags = {"XLA_FLAGS": "--xla_force_host_platform_device_count=8", "JAX_PLATFORMS": "cpu"}
+    said = subprocess.run(
+        [sys.executable, program], env=os.environ | flags, capture_output=True, text=True
+    )
+    assert said.returncode == 0, said.stderr
+
+
 @pytest.mark.slow
 @WARNINGS
 def test_the_whole_page_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    names = perform(blocks("python|sh"), {"__name__": "__main__"})
+    names = perform(blocks("python|sh", PAGE[: PAGE.index(DEVICES)]), {"__name__": "__main__"})
     files = {path.name for path in tmp_path.glob("*.safetensors")}
     assert {"processes.safetensors", "model.safetensors", "both.safetensors"} <= files
     start = names["data"].states()[:5]

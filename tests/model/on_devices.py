@@ -35,7 +35,7 @@ CASES = {  # grid, extent, stride, and the rest; numbers of devices; whether equ
 
 
 def compare(name: str, steps: int) -> None:
-    """Forecast a batch of one and of three, in both precisions, on all those devices."""
+    """Forecast a state in both precisions, on all those devices."""
     space, extent, stride, more, counts, exact = CASES[name]
     stepper = untrained(extent, stride, **more)
     states = 0.7 * restless(1, (1, stepper.channels, *space))

@@ -14,7 +14,7 @@ from untrained import restless, untrained
 from onesnap.model.devices import STATE, forecast_on, place, spread, trajectories
 from onesnap.model.mesh import make_mesh
 from onesnap.model.rollout import forecast, trajectory
-from onesnap.model.stepper import with_readout
+from onesnap.model.stepper import stack, with_readout
 
 COLLECTIVE = r"(all-gather|all-reduce|all-to-all|collective-permute|reduce-scatter)(?:-start)?\("
 
@@ -71,6 +71,20 @@ def check_batch() -> None:
         np.testing.assert_array_equal(one.states, other.states)
 
 
+def check_members() -> None:
+    """Members of an ensemble, each with a readout of its own, are dealt out with their states."""
+    one = untrained((2,), (2,), "wall", fields=restless(4, (1, 32)))
+    members = [one, with_readout(one, 0.9 * one.network.readout)]
+    state = np.float32(0.7 * restless(2, (1, 1, 32)))
+    mesh = make_mesh(4, one, (32,), 2)
+    states, _, good = trajectories(
+        stack(members), place(np.concatenate([state, state]), mesh), mesh, 5, stacked=True
+    )
+    assert list(np.asarray(good)) == [5, 5]
+    for member, many in zip(members, np.asarray(states), strict=True):
+        np.testing.assert_array_equal(many, forecast(member, state, 5, dtype="float32")[0].states[1:])
+
+
 def check_divergence() -> None:
     """A forecast that diverges in one place ends everywhere, at the step at which one device does."""
     stepper = untrained((2,), (2,), "wall", hidden=0)
@@ -88,4 +102,5 @@ if __name__ == "__main__":
     check_messages()
     check_gradient()
     check_batch()
+    check_members()
     check_divergence()
