@@ -20,6 +20,7 @@ import numpy as np
 from .data.checkpoint import load_checkpoint, save_checkpoint
 from .data.fingerprint import Fingerprints, fingerprints, join
 from .data.gaps import Gaps
+from .data.lag import PAIRED, Lag
 from .data.pairs import Pairs
 from .data.stream import Stream
 from .evaluate.calibration import calibrate
@@ -91,6 +92,7 @@ def prepare(
     fill: np.ndarray | None = None,
     card: dict[str, Any] | None = None,
     count: int | None = None,
+    lag: Lag = PAIRED,
 ) -> Fit:
     """Choose the settings and draw the random layer, without learning yet.
 
@@ -104,7 +106,7 @@ def prepare(
     elif boundary is None:
         boundary = _find_boundary(pairs)
     sides = both_sides(boundary, len(pairs.space))
-    settled = settle(Problem(given, pairs, sides, kinds, fill, count))
+    settled = settle(Problem(given, pairs, sides, kinds, fill, count, lag))
     for words in settled.warnings:
         warnings.warn(words, stacklevel=3)
     parts = settled.parts

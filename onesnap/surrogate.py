@@ -18,7 +18,8 @@ from .data.gaps import pairs_with_gaps
 from .data.gridded import from_labelled
 from .data.locked import held
 from .data.pairs import check_pairs
-from .data.stream import as_dataset, is_xarray
+from .data.sequence import Paired, as_pairs
+from .data.stream import as_dataset, is_plain, is_xarray
 from .evaluate.ensemble import forecast_with_band, pick
 from .evaluate.metrics import skill
 from .fit import Fit, NotFittedError as NotFittedError
@@ -68,6 +69,8 @@ class Surrogate:
       held at the edge; one for all axes, one an axis, or a pair for the two ends of an axis.
     - `windows`: how many windows of each pair are used; None for all of them, "auto" for as many
       as determine the readout of units that were chosen.
+    - `lag`: how many states of a sequence lie in a step of the model; "auto" takes more than one
+      where the noise of the states hides what a step changes.
     - `dtype`: precision of forecasts; training is always float64.
     - `effort`: "quick", "normal" or "thorough": how much choosing may cost.
     """
@@ -97,6 +100,7 @@ class Surrogate:
         solver: str = "qr",
         windows: int | str | None = "auto",
         boundary: Any = "auto",
+        lag: int | str = "auto",
         seed: int = 0,
         dtype: str = "float64",
         effort: str = "normal",
@@ -108,7 +112,7 @@ class Surrogate:
         self.scaling, self.margin, self.mean = scaling, margin, mean
         self.boundary, self.windows, self.solver = boundary, windows, solver
         self.context, self.potential, self.seed, self.dtype = context, potential, seed, dtype
-        self.effort = effort
+        self.lag, self.effort = lag, effort
 
     fit_: Fit
 
@@ -195,7 +199,9 @@ class Surrogate:
     ) -> Surrogate:
         """Learn from pairs `(pair, channel, *space)`: `after[i]` is `before[i]` a step later.
 
-        Values may be missing, as NaN or masked: no window learns from them.
+        Or from a sequence alone, `(time, channel, *space)`, or a list of them; `lag` says how far
+        apart the states of its pairs are. Values may be missing, as NaN or masked: no window learns
+        from them.
 
         `parameters` `(pair, P)` are constants of each pair, `fields` `(F, *space)` or
         `(pair, F, *space)` known fields beside it. `progress(done, total)` is called now and then.
@@ -209,13 +215,13 @@ class Surrogate:
         bytes on any number of workers of any kind; None makes as many as the data asks for.
         """
         given = self.get_params()
-        if after is None:
+        if after is None and not is_plain(before):
             data = as_dataset(before)
             if executor is not None:
                 check_executor(executor, data, pieces)
             with held(checkpoint):
-                stream, sample, known = sample_of(data, count)
-                prepared = fitting.prepare(given, sample, *known, count=len(stream.numbers))
+                stream, sample, known = sample_of(data, given, count)
+                prepared = fitting.prepare(given, sample, *known)
                 for words in data.doubts(fitting.known_boundary(prepared)):
                     warnings.warn(words, stacklevel=2)
                 if executor is None:
@@ -233,9 +239,9 @@ class Surrogate:
                 "save them, as in np.save, and give what onesnap.open makes of the file"
             )
         else:
-            pairs, gaps = pairs_with_gaps(before, after, parameters, fields)
+            pairs, gaps, lag = self._pairs(before, after, parameters, fields, count)
             pairs = fitting.without_bad(pairs)
-            prepared = fitting.prepare(given, pairs, fill=gaps.fill)
+            prepared = fitting.prepare(given, pairs, fill=gaps.fill, lag=lag)
             self.fit_ = fitting.learn(prepared, pairs, progress)
         return self
 
@@ -249,16 +255,16 @@ class Surrogate:
         other machines need to learn with the same layer.
         """
         given = self.get_params()
-        if after is None:
+        if after is None and not is_plain(before):
             data = as_dataset(before)
-            stream, sample, known = sample_of(data, count)
-            prepared = fitting.prepare(given, sample, *known, count=len(stream.numbers))
+            _, sample, known = sample_of(data, given, count)
+            prepared = fitting.prepare(given, sample, *known)
             for words in data.doubts(fitting.known_boundary(prepared)):
                 warnings.warn(words, stacklevel=2)
             self.fit_ = with_sample(prepared, sample)
         else:
-            pairs, gaps = pairs_with_gaps(before, after, parameters, fields)
-            self.fit_ = fitting.prepare(given, pairs, fill=gaps.fill)
+            pairs, gaps, lag = self._pairs(before, after, parameters, fields, count)
+            self.fit_ = fitting.prepare(given, pairs, fill=gaps.fill, lag=lag)
         return self
 
     def accumulate(
@@ -391,6 +397,11 @@ class Surrogate:
             about["dt"] = (self.data_ or {}).get("dt")
         stepper = self._bound(parameters, fields)
         write_page(path, stepper, self.plan_, states, force=force, **about)
+
+    def _pairs(self, before, after, parameters, fields, count: int | None) -> Paired:
+        """Pairs in memory, as they are given or as a sequence has them."""
+        beside = {"parameters": parameters, "fields": fields, "count": count}
+        return as_pairs(before, after, lag=self.lag, **beside)
 
     def _bound(self, parameters, fields) -> Stepper:
         """The stepper with other context; cells without values are those that were learned."""

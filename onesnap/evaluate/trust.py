@@ -10,7 +10,7 @@ import numpy as np
 
 from ..data import Dataset
 from ..data.arrays import from_array
-from ..data.card import context_of
+from ..data.card import context_of, in_steps
 from ..data.fingerprint import Fingerprints, Nearness, fingerprints, join, nearness
 from ..data.pairs import Pairs
 from ..data.stream import make_stream
@@ -47,11 +47,13 @@ def trust(model: Forecaster, held, learned=None) -> Trust:
         held = held if rest is None else rest
     elif not isinstance(learned, Dataset):
         learned = from_array(learned, boundary=boundary)
+    lag, known = model.plan_.lag, learned
+    learned, held = (one.thinned(in_steps(model.data_, one, lag)) for one in (learned, held))
     step = _one_step(model, held, model.predict)
     there = np.isfinite(step.before) & np.isfinite(step.after) & np.isfinite(step.predicted)
     if not there.any():
         raise ValueError(f"{held.path}: every state that could be judged by has missing values")
-    near = _near(model, held, step.before, learned if shown else None)
+    near = _near(model, held, step.before, known if shown else None)
     valid, compared = _valid(model, held)
     return Trust(
         channels=_channels(model, held, learned, step, there),

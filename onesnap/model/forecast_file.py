@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..data import Dataset, Field
-from ..data.card import card, context_of
+from ..data.card import card, context_of, in_steps
 from ..data.partial import Partial
 from ..data.writing import check_name, write
 from ..grid.memory import readable
@@ -45,7 +45,8 @@ def forecast_to_file(
     """
     out = check_name(out, force)
     first, index = _initial(model, dataset, trajectory, start)
-    known = model.data_ or card(dataset)
+    known, lag = model.data_ or card(dataset), in_steps(model.data_, dataset, model.plan_.lag)
+    dt = dataset.dt or (known["dt"] or lag) / lag
     digest = hashlib.sha256(Path(model_path).read_bytes()).hexdigest()
     about: dict[str, Any] = {
         "version": importlib.metadata.version("onesnap"),
@@ -54,12 +55,12 @@ def forecast_to_file(
         "source": Path(dataset.path).name,
         "trajectory": trajectory,
         "start": index,
-        "every": every,
+        "every": every * lag,  # of the states of that file
         "boundary": model.stepper_.inputs.boundary,
         "fields": known["fields"],
         "channels": [n for f in known["fields"] for n in Field(*f).channel_names(dataset.axes)],
     }
-    context = context_of(known, dataset, trajectory) if model.data_ else {}
+    context = context_of(known, dataset.thinned(lag), trajectory) if model.data_ else {}
     labels = {**known, "dx": dataset.dx, "axes": dataset.axes}
     mark = {**about, "members": members, "state": hashlib.sha256(first.tobytes()).hexdigest()}
     _check_disk(out, 1 + steps // every, first)
@@ -68,13 +69,13 @@ def forecast_to_file(
         if members:
             more = {"members": members, "progress": progress, **context}
             forecast = _quietly(model, first, steps, every, **more)
-            about |= {"members": members, "valid_until": forecast.valid_until}
+            about |= {"members": members, "valid_until": _times(lag, forecast.valid_until)}
             states = forecast.states
         else:
             forecast = _in_pieces(model, partial, first, steps, every, context, progress)
             states = partial.states()[: 1 + steps // every]
-        times = (index + np.arange(len(states)) * every) * (dataset.dt or known["dt"] or 1.0)
-        write(out, states, times, labels, about | _status(forecast), forecast.band)
+        times = (index + np.arange(len(states)) * every * lag) * dt
+        write(out, states, times, labels, about | _status(forecast, lag), forecast.band)
         partial.remove()
     return _finish(forecast, len(states))
 
@@ -125,8 +126,14 @@ def _later(forecast: Forecast, piece: Forecast, start: int) -> Forecast:
     return replace(forecast, left_range_at=left, diverged_at=diverged)
 
 
-def _status(forecast: Forecast) -> dict[str, Any]:
-    return {"diverged_at": forecast.diverged_at, "left_range_at": forecast.left_range_at}
+def _status(forecast: Forecast, lag: int) -> dict[str, Any]:
+    """Its status, counted in states of the data."""
+    known = {"diverged_at": forecast.diverged_at, "left_range_at": forecast.left_range_at}
+    return {name: _times(lag, step) for name, step in known.items()}
+
+
+def _times(lag: int, step: int | None) -> int | None:
+    return None if step is None else lag * step
 
 
 def _finish(forecast: Forecast, count: int) -> tuple[int, int | None]:

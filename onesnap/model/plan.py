@@ -32,11 +32,13 @@ class Plan:
     member: str = "window"  # or what learns nothing: "mean", "persistence"
     surroundings: tuple[int, ...] = ()  # widths of the boxes that windows see averages over
     windows: int | None = None  # of each pair that are learned from; None for all
+    lag: int = 1  # states of the data in a step of the model
 
     def explain(self) -> list[tuple[str, str, str]]:
         """Rows of (setting, value, reason)."""
         values = {
             "member": self.member,
+            "lag": "1 state" if self.lag == 1 else f"{self.lag} states",
             "extent": "×".join(map(str, self.extent)),
             "stride": "×".join(map(str, self.stride)),
             "hidden": str(self.hidden),

@@ -127,6 +127,7 @@ PLAN: dict[str, Check] = {
     "member": _one_of(*MEMBERS),
     "surroundings": WIDTHS,
     "windows": _either(NONE, _whole(1)),
+    "lag": _whole(1),
 }
 PARAMS: dict[str, Check] = {  # the others are checked as those of a new model
     "extent": _either(AUTO, _per_axis(0)),
