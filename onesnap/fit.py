@@ -33,6 +33,7 @@ from .network.layer import Totals
 from .search.build import Parts
 from .search.checks import bad_pairs, check_sizes, far_outside, torn_axes
 from .search.folds import ordered, spread
+from .search.history import find_history
 from .search.policy import POLICY
 from .search.problem import Problem, check_settings
 from .search.search import Noise, Settled, settle
@@ -114,6 +115,16 @@ def prepare(
     sample = ordered(pairs)[spread(len(pairs), CALIBRATION_PAIRS)]
     training = Training(given, parts, totals, settled, sample)
     return Fit(settled.plan, card=card, training=training)
+
+
+def history_of(given: Mapping[str, Any], pairs: Pairs) -> int:
+    """How many states a step should read, of those that pairs have before them."""
+    boundary = given["boundary"]
+    if isinstance(boundary, str) and boundary == "auto":
+        torn = torn_axes(pairs)
+        boundary = tuple("open" if axis in torn else "periodic" for axis in range(len(pairs.space)))
+    sides = both_sides(boundary, len(pairs.space))
+    return find_history(Problem(given, pairs, sides), POLICY.few)
 
 
 def _find_boundary(pairs: Pairs) -> tuple[str, ...]:

@@ -16,10 +16,11 @@ from .cluster.pieces import combine, make_piece, sample_of, stream_like, with_sa
 from .cluster.prepared import load_prepared, save_prepared
 from .data.gaps import pairs_with_gaps
 from .data.gridded import from_labelled
+from .data.lag import check_history, with_lag
 from .data.locked import held
 from .data.pairs import check_pairs
-from .data.sequence import Paired, as_pairs
-from .data.stream import as_dataset, is_plain, is_xarray
+from .data.sequence import as_pairs
+from .data.stream import as_dataset, is_plain, is_xarray, make_stream
 from .evaluate.ensemble import forecast_with_band, pick
 from .evaluate.metrics import skill
 from .fit import Fit, NotFittedError as NotFittedError
@@ -29,6 +30,7 @@ from .model.rollout import advance, check_length, forecast
 from .model.stepper import Stepper, check_starts
 from .network.accumulator import Accumulator, add_up
 from .search.given import check_averaging
+from .search.policy import POLICY
 from .search.problem import check_settings
 from .symmetry import Group
 
@@ -71,6 +73,8 @@ class Surrogate:
       as determine the readout of units that were chosen.
     - `lag`: how many states of a sequence lie in a step of the model; "auto" takes more than one
       where the noise of the states hides what a step changes.
+    - `history`: how many states a step reads, a step apart, where one does not tell what comes: some
+      fields were not measured, or velocities. Forecasts start from as many. "auto" chooses.
     - `dtype`: precision of forecasts; training is always float64.
     - `effort`: "quick", "normal" or "thorough": how much choosing may cost.
     """
@@ -101,6 +105,7 @@ class Surrogate:
         windows: int | str | None = "auto",
         boundary: Any = "auto",
         lag: int | str = "auto",
+        history: int | str = 1,
         seed: int = 0,
         dtype: str = "float64",
         effort: str = "normal",
@@ -112,7 +117,7 @@ class Surrogate:
         self.scaling, self.margin, self.mean = scaling, margin, mean
         self.boundary, self.windows, self.solver = boundary, windows, solver
         self.context, self.potential, self.seed, self.dtype = context, potential, seed, dtype
-        self.lag, self.effort = lag, effort
+        self.lag, self.history, self.effort = lag, history, effort
 
     fit_: Fit
 
@@ -214,7 +219,7 @@ class Surrogate:
         dataset in `pieces`, each read from its file where a worker is. The same pieces give the same
         bytes on any number of workers of any kind; None makes as many as the data asks for.
         """
-        given = self.get_params()
+        given = self._given(before, after, count)
         if after is None and not is_plain(before):
             data = as_dataset(before)
             if executor is not None:
@@ -239,7 +244,8 @@ class Surrogate:
                 "save them, as in np.save, and give what onesnap.open makes of the file"
             )
         else:
-            pairs, gaps, lag = self._pairs(before, after, parameters, fields, count)
+            which = {"lag": given["lag"], "history": given["history"], "count": count}
+            pairs, gaps, lag = as_pairs(before, after, parameters, fields, **which)
             pairs = fitting.without_bad(pairs)
             prepared = fitting.prepare(given, pairs, fill=gaps.fill, lag=lag)
             self.fit_ = fitting.learn(prepared, pairs, progress)
@@ -254,7 +260,7 @@ class Surrogate:
         typical of all: pairs, or a Dataset alone, of which a sample is read. `save` then writes what
         other machines need to learn with the same layer.
         """
-        given = self.get_params()
+        given = self._given(before, after, count)
         if after is None and not is_plain(before):
             data = as_dataset(before)
             _, sample, known = sample_of(data, given, count)
@@ -263,7 +269,8 @@ class Surrogate:
                 warnings.warn(words, stacklevel=2)
             self.fit_ = with_sample(prepared, sample)
         else:
-            pairs, gaps, lag = self._pairs(before, after, parameters, fields, count)
+            which = {"lag": given["lag"], "history": given["history"], "count": count}
+            pairs, gaps, lag = as_pairs(before, after, parameters, fields, **which)
             self.fit_ = fitting.prepare(given, pairs, fill=gaps.fill, lag=lag)
         return self
 
@@ -303,10 +310,14 @@ class Surrogate:
         return self
 
     def predict(self, states, *, parameters=None, fields=None) -> np.ndarray:
-        """The states one step later: one state `(channel, *space)`, or a batch of them."""
+        """The states one step later: one state `(channel, *space)`, or a batch of them.
+
+        For a model with a history each is a sequence `(time, channel, *space)`, as for `rollout`.
+        """
         stepper = self._bound(parameters, fields)
         states, single = self._states("states", states, stepper)
-        return advance(stepper, states, self.dtype)[0 if single else slice(None)]
+        after = advance(stepper, states, self.dtype)[:, : stepper.channels]
+        return after[0] if single else after
 
     def rollout(
         self,
@@ -325,10 +336,11 @@ class Surrogate:
         a `band` that nine in ten errors lie in, its `expected_rse`, and the step `valid_until`.
         A Python warning tells when a forecast diverges or leaves the training range.
 
-        A batch `(batch, channel, *space)` gives a list of forecasts. An xarray DataArray without a
+        A model with a history starts from a sequence `(time, channel, *space)` of the last states. A
+        batch `(batch, channel, *space)` gives a list of forecasts. An xarray DataArray without a
         time axis gives one with it, up to where the forecast diverged.
         """
-        if is_xarray(state):
+        if is_xarray(state) and self.plan_.history == 1:
             plain, wrap = from_labelled(state, self.data_)
             result = self.rollout(
                 plain, steps, every,
@@ -343,13 +355,17 @@ class Surrogate:
         check_length(steps, every, states, self.dtype)
         settings = states, steps, every, self.dtype, progress
         if members:
+            if stepper.history > 1:
+                raise ValueError(f"members: expected 0 for a model with a history, got {members}")
             self.fit_ = fitting.with_members(self.fit_)
             forecasts = forecast_with_band(stepper, pick(self.fit_.members, members), *settings)
         else:
             forecasts = forecast(stepper, *settings)
         for words in dict.fromkeys(words for one in forecasts for words in one.warnings):
             warnings.warn(words, stacklevel=2)
-        forecasts = [replace(f, states=stepper.inputs.uncover(f.states)) for f in forecasts]
+        now = (f.states[:, : stepper.channels] for f in forecasts)
+        now = map(stepper.inputs.uncover, now)
+        forecasts = [replace(f, states=s) for f, s in zip(forecasts, now, strict=True)]
         return forecasts[0] if single else forecasts
 
     def score(self, before, after, *, parameters=None, fields=None) -> float:
@@ -358,6 +374,9 @@ class Surrogate:
         States that lack a value which the model would read are left out, and so are cells without a
         value in `after`.
         """
+        if self.plan_.history > 1:
+            past = np.asarray(before, np.float64)
+            return skill(self.predict(past, parameters=parameters, fields=fields), past[:, -1], after)
         before, after = check_pairs(before, after, len(self.plan_.stride), gaps=True)
         whole = self.stepper_.inputs.whole(before)
         if not whole.any():
@@ -398,17 +417,28 @@ class Surrogate:
         stepper = self._bound(parameters, fields)
         write_page(path, stepper, self.plan_, states, force=force, **about)
 
-    def _pairs(self, before, after, parameters, fields, count: int | None) -> Paired:
-        """Pairs in memory, as they are given or as a sequence has them."""
-        beside = {"parameters": parameters, "fields": fields, "count": count}
-        return as_pairs(before, after, lag=self.lag, **beside)
+    def _given(self, before, after, count: int | None) -> dict[str, Any]:
+        """The arguments of the constructor, with the history that the data asks for."""
+        given = self.get_params()
+        check_history(given["history"])
+        if given["history"] != "auto":
+            return given
+        given["history"] = 1
+        if after is None:
+            data, _ = with_lag(as_dataset(before), given["lag"], POLICY.few)
+            if data.pair_count >= POLICY.few:
+                sample = make_stream(data, data.numbers(count)).sample()
+                given["history"] = fitting.history_of(given, sample)
+        return given
 
     def _bound(self, parameters, fields) -> Stepper:
         """The stepper with other context; cells without values are those that were learned."""
         inputs = self.stepper_.inputs
-        known = inputs.context.fields
-        if fields is not None and inputs.fill is not None and len(fields) == len(known) - 1:
+        known, older = inputs.context.fields, inputs.context.older
+        if fields is not None and inputs.fill is not None and len(fields) == len(known) - 1 - older:
             fields = np.concatenate([fields, known[-1:]])
+        if fields is not None and older:  # a step puts in those of its state
+            fields = np.concatenate([np.zeros((older, *np.shape(fields)[1:])), fields])
         return self.stepper_.bind(parameters, fields)
 
     def _states(self, name: str, states, stepper: Stepper) -> tuple[np.ndarray, bool]:

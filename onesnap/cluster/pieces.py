@@ -85,7 +85,7 @@ def sample_of(
     data: Dataset, given: Mapping[str, Any], count: int | None = None
 ) -> tuple[Stream, Pairs, Known]:
     """All pairs of a dataset or `count` of them, a sample to choose settings from, what is known."""
-    data, lag = with_lag(data, given["lag"])
+    data, lag = with_lag(data, given["lag"], given["history"])
     stream = make_stream(data, data.numbers(count))
     assumed = any(note.startswith("boundary") for note in data.notes)
     boundary = None if assumed else data.boundary
@@ -106,7 +106,7 @@ def stream_like(fit: Fit, data: Dataset, part: tuple[int, int] | None = None) ->
     A part of the data must not decide anew which parameters vary, or which cells have no value.
     """
     if (known := fit.card) is not None:
-        data = replace(data, lag=fit.plan.lag)
+        data = replace(data, lag=fit.plan.lag, older=fit.plan.history - 1)
         dt = None if data.dt is None else data.lag * data.dt
         check_spacing(known, data.path, dt, data.dx, data.time_units)
         missing = [name for name in known["parameters"] if name not in data.parameters]

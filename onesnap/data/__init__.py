@@ -18,6 +18,7 @@ gridded      NetCDF and Zarr through xarray
 opening      which of these a file is, by its content
 source       where a dataset comes from: another process opens it anew
 collection   several files, a pattern or a folder as one dataset
+choice       parts of a dataset by time and by number
 lag          how noisy a sequence is, and how far apart the states of its pairs are
 sequence     arrays in memory, and sequences of states among them, as pairs
 pairs        states before and after a step, with their context

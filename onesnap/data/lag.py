@@ -138,6 +138,13 @@ def with_lag(data: Dataset, wanted: int | str = "auto", history: int = 1) -> tup
     return replace(data, lag=lag.steps, older=history - 1), lag
 
 
+def check_history(history) -> None:
+    """Raise unless this is a number of states, or "auto"."""
+    whole = isinstance(history, int | np.integer) and not isinstance(history, bool) and history >= 1
+    if not whole and not (isinstance(history, str) and history == "auto"):
+        raise ValueError(f"history: expected an integer of at least 1, or 'auto', got {history!r}")
+
+
 def check_lag(lag) -> None:
     """Raise unless this is a number of states, or "auto"."""
     whole = isinstance(lag, int | np.integer) and not isinstance(lag, bool) and lag >= 1

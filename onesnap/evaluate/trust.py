@@ -153,15 +153,17 @@ def _context(model: Forecaster, dataset: Dataset, index: int) -> dict[str, Any]:
 
 def _one_step(model: Forecaster, dataset: Dataset, predict: Callable[..., np.ndarray]) -> OneStep:
     """Single steps from states that the model can start from, by `predict(states, **context)`."""
-    steps = []
+    steps, past = [], model.plan_.history - 1
     for index in _chosen(dataset):
-        states = [dataset.states(index, start, start + 2) for start in _starts(dataset, index)]
-        before, after = (np.stack([pair[k] for pair in states]) for k in (0, 1))
+        starts = np.unique(np.maximum(_starts(dataset, index), past))
+        states = np.stack([dataset.states(index, at - past, at + 2) for at in starts])
+        before, after = states[:, -2], states[:, -1]
         whole = model.stepper_.inputs.whole(before)
-        before, after = before[whole], after[whole]
+        before, after, known = before[whole], after[whole], states[whole, :-1]
         predicted = before
         if len(before):
-            predicted = predict(before, **_context(model, dataset, index))
+            seen = known if past else before
+            predicted = predict(seen, **_context(model, dataset, index))
         steps.append(OneStep(before, after, predicted))
     return OneStep(*(np.concatenate(part) for part in zip(*steps, strict=True)))
 
@@ -176,6 +178,7 @@ def _linear_errors(
 
     def predict(states: np.ndarray, **context) -> np.ndarray:
         stepper = linear.bind(**context)
+        states = states[:, -1] if model.plan_.history > 1 else states
         return advance(stepper, np.stack([stepper.inputs.cover(state) for state in states]))
 
     step = _one_step(model, held, predict)
@@ -186,12 +189,14 @@ def _valid(model: Forecaster, held: Dataset) -> tuple[int, int]:
     """For how many steps forecasts from held-out states are valid, of how many: the medians."""
     valid, compared = [], []
     for index in _chosen(held):
-        truth = held.states(index, 0, MOST_STEPS + 1)
-        if not model.stepper_.inputs.whole(truth[:1])[0]:
+        past = model.plan_.history - 1
+        truth = held.states(index, 0, MOST_STEPS + 1 + past)
+        if not model.stepper_.inputs.whole(truth[: 1 + past]).all():
             continue
+        start, truth = truth[: 1 + past] if past else truth[0], truth[past:]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # the valid time says it all
-            forecast = model.rollout(truth[0], len(truth) - 1, **_context(model, held, index))
+            forecast = model.rollout(start, len(truth) - 1, **_context(model, held, index))
         passed = first_invalid(_worst_rse(forecast.states, truth))
         valid.append(len(forecast.states) - 1 if passed is None else passed - 1)
         compared.append(len(truth) - 1)

@@ -41,11 +41,13 @@ def forecast_to_file(
     """Forecast from a state of a dataset; returns the number of states, and where it diverged.
 
     The file says where it comes from: the digest of the model, the name of the data, the state. With
-    `members` it holds the band as well; such a forecast is made in one piece.
+    `members` it holds the band as well; such a forecast is made in one piece, and so is one of a
+    model with a history.
     """
     out = check_name(out, force)
-    first, index = _initial(model, dataset, trajectory, start)
     known, lag = model.data_ or card(dataset), in_steps(model.data_, dataset, model.plan_.lag)
+    past, index = _initial(model, dataset, trajectory, start, lag)
+    first = past[-1]
     dt = dataset.dt or (known["dt"] or lag) / lag
     digest = hashlib.sha256(Path(model_path).read_bytes()).hexdigest()
     about: dict[str, Any] = {
@@ -66,10 +68,12 @@ def forecast_to_file(
     _check_disk(out, 1 + steps // every, first)
     with Partial(out, first.shape, mark) as partial:
         check_name(out, force)  # once more: another process may have written it before we held it
-        if members:
+        if members or model.plan_.history > 1:
             more = {"members": members, "progress": progress, **context}
-            forecast = _quietly(model, first, steps, every, **more)
-            about |= {"members": members, "valid_until": _times(lag, forecast.valid_until)}
+            forecast = _quietly(model, past if len(past) > 1 else first, steps, every, **more)
+            if members:
+                until = _times(lag, forecast.valid_until)
+                about |= {"members": members, "valid_until": until}
             states = forecast.states
         else:
             forecast = _in_pieces(model, partial, first, steps, every, context, progress)
@@ -142,8 +146,8 @@ def _finish(forecast: Forecast, count: int) -> tuple[int, int | None]:
     return count, forecast.diverged_at
 
 
-def _initial(model: Forecaster, dataset: Dataset, trajectory: int, start: int):
-    """The state to start from, and its index."""
+def _initial(model: Forecaster, dataset: Dataset, trajectory: int, start: int, lag: int):
+    """The state to start from, behind those before it that the model reads, and its index."""
     if not 0 <= trajectory < len(dataset.trajectories):
         raise ValueError(
             f"trajectory: expected 0 to {len(dataset.trajectories) - 1}, got {trajectory}"
@@ -152,4 +156,9 @@ def _initial(model: Forecaster, dataset: Dataset, trajectory: int, start: int):
     index = start + steps if start < 0 else start
     if not 0 <= index < steps:
         raise ValueError(f"start: {dataset.path} has {steps} states, got {start}")
-    return dataset.states(trajectory, index, index + 1)[0], index
+    if (first := index - lag * (model.plan_.history - 1)) < 0:
+        raise ValueError(
+            f"start: expected {index - first} or more, for the model reads as many states before the "
+            f"first, got {index}"
+        )
+    return dataset.states(trajectory, first, index + 1)[::lag], index

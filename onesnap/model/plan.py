@@ -33,12 +33,14 @@ class Plan:
     surroundings: tuple[int, ...] = ()  # widths of the boxes that windows see averages over
     windows: int | None = None  # of each pair that are learned from; None for all
     lag: int = 1  # states of the data in a step of the model
+    history: int = 1  # states that a step reads, a step apart
 
     def explain(self) -> list[tuple[str, str, str]]:
         """Rows of (setting, value, reason)."""
         values = {
             "member": self.member,
             "lag": "1 state" if self.lag == 1 else f"{self.lag} states",
+            "history": "one state" if self.history == 1 else f"{self.history} states",
             "extent": "×".join(map(str, self.extent)),
             "stride": "×".join(map(str, self.stride)),
             "hidden": str(self.hidden),

@@ -77,7 +77,7 @@ class Forecast:
 
 def excess(stepper: Stepper, state: Float[AnyArray, "C ..."]) -> Float[AnyArray, ""]:
     """By how many training ranges a state lies outside them; NaN and infinity give infinity."""
-    scaled = stepper.scaling.shrink(stepper.scaling.centre(state)[0])
+    scaled = stepper.scaling.shrink(stepper.scaling.centre(stepper.inputs.split(state)[0])[0])
     outside = jnp.maximum(scaled - 1, -scaled)
     return jnp.max(jnp.where(jnp.isfinite(outside), outside, jnp.inf))
 

@@ -62,6 +62,7 @@ def first_plan(problem: Problem) -> Plan:
         windows=value("windows", None),
         seed=given["seed"],
         lag=problem.lag.steps,
+        history=problem.given["history"],
         reasons={**reasons, "lag": problem.lag.reason},
     )
     _check(problem, plan)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from ..data.lag import PAIRED, Lag, check_lag
+from ..data.lag import PAIRED, Lag, check_history, check_lag
 from ..data.pairs import Pairs
 from ..grid.scaling import MEANS, range_of, widen
 from ..network import lstsq
@@ -120,6 +120,7 @@ def check_settings(given: Mapping[str, Any]) -> None:
         fine = _whole(value, least) or any(value is other or value == other for other in others)
         _expect(name, value, fine, f"an integer of at least {least}{words}")
     check_lag(given["lag"])
+    check_history(given["history"])
     noise, gain, margin = given["noise"], given["gain"], given["margin"]
     fine = noise == "auto" or _number(noise, 0)
     _expect("noise", noise, fine, "a deviation of at least 0, or 'auto'")

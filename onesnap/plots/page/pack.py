@@ -36,6 +36,8 @@ def why_not(stepper: Stepper) -> str | None:
         return "potentials; fit it with potential=False, or forecast it with `onesnap rollout`"
     if inputs.fill is not None:
         return "cells that never have a value; forecast it with `onesnap rollout`"
+    if stepper.history > 1:
+        return "a history; forecast it with `onesnap rollout`"
     return None
 
 
