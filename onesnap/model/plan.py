@@ -39,8 +39,6 @@ class Plan:
         """Rows of (setting, value, reason)."""
         values = {
             "member": self.member,
-            "lag": "1 state" if self.lag == 1 else f"{self.lag} states",
-            "history": "one state" if self.history == 1 else f"{self.history} states",
             "extent": "×".join(map(str, self.extent)),
             "stride": "×".join(map(str, self.stride)),
             "hidden": str(self.hidden),
@@ -56,6 +54,8 @@ class Plan:
             "surroundings": ", ".join(map(str, self.surroundings)) or "none",
             "mean": self.mean,
             "windows": "all" if self.windows is None else f"{self.windows} of each pair",
+            "lag": "1 state" if self.lag == 1 else f"{self.lag} states",
+            "history": "one state" if self.history == 1 else f"{self.history} states",
             "seed": str(self.seed),
         }
         reasons = {"weights": self.reasons.get("gain", "as set"), **self.reasons}
