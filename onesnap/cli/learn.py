@@ -108,7 +108,8 @@ def fit(
     if trajectories is not None:
         dataset = choose_trajectories(dataset, trajectories)
     learned, held = dataset.split() if train is None else split_in_time(dataset, *parse_range(train))
-    given = {"stride": stride, "context": context, "noise": noise, "lag": lag, "effort": effort}
+    given: dict[str, Any] = {"stride": stride, "context": context, "noise": noise}
+    given |= {"lag": lag, "effort": effort}
     given |= {"history": int(history) if history.isdecimal() else history}
     model = _surrogate(seed, extent, hidden, symmetry=symmetry, **given)
     with warnings.catch_warnings(record=True) as caught, bars() as tell:
@@ -259,8 +260,10 @@ def _surrogate(
     from ..surrogate import Surrogate
 
     given: dict[str, Any] = {"extent": extent, "hidden": hidden, **more}
-    known = {name: value for name, value in given.items() if value is not None}
-    return Surrogate(seed=seed, **known | ({} if symmetry else {"symmetry": None}))
+    given = {name: value for name, value in given.items() if value is not None}
+    if not symmetry:
+        given["symmetry"] = None
+    return Surrogate(seed=seed, **given)
 
 
 def _tell_left_out(model: Surrogate) -> None:
