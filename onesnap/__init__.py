@@ -24,6 +24,7 @@ TYPE_CHECKING = False  # as that of `typing`, which is not there for nothing
 if TYPE_CHECKING:
     from . import symmetry as symmetry
     from .data import DataError as DataError, Dataset as Dataset, open as open
+    from .data.lag import noise_level as noise_level
     from .data.pairs import pairs as pairs
     from .equations import System as System, simulate as simulate, systems as systems
     from .evaluate.assimilate import Analysis as Analysis, assimilate as assimilate
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 # JAX alone takes a second, which `onesnap --help` need not wait for.
 _HOMES = {
     "data": ("DataError", "Dataset", "open"),
+    "data.lag": ("noise_level",),
     "data.pairs": ("pairs",),
     "equations": ("System", "simulate", "systems"),
     "evaluate.assimilate": ("Analysis", "assimilate"),

@@ -20,6 +20,7 @@ import numpy as np
 from .data.checkpoint import load_checkpoint, save_checkpoint
 from .data.fingerprint import Fingerprints, fingerprints, join
 from .data.gaps import Gaps
+from .data.lag import PAIRED, Lag
 from .data.pairs import Pairs
 from .data.stream import Stream
 from .evaluate.calibration import calibrate
@@ -32,6 +33,7 @@ from .network.layer import Totals
 from .search.build import Parts
 from .search.checks import bad_pairs, check_sizes, far_outside, torn_axes
 from .search.folds import ordered, spread
+from .search.history import find_history
 from .search.policy import POLICY
 from .search.problem import Problem, check_settings
 from .search.search import Noise, Settled, settle
@@ -96,6 +98,7 @@ def prepare(
     fill: np.ndarray | None = None,
     card: dict[str, Any] | None = None,
     count: int | None = None,
+    lag: Lag = PAIRED,
 ) -> Fit:
     """Choose the settings and draw the random layer, without learning yet.
 
@@ -109,7 +112,7 @@ def prepare(
     elif boundary is None:
         boundary = _find_boundary(pairs)
     sides = both_sides(boundary, len(pairs.space))
-    settled = settle(Problem(given, pairs, sides, kinds, fill, count))
+    settled = settle(Problem(given, pairs, sides, kinds, fill, count, lag))
     for words in settled.warnings:
         warnings.warn(words, stacklevel=3)
     parts = settled.parts
@@ -117,6 +120,16 @@ def prepare(
     sample = ordered(pairs)[spread(len(pairs), CALIBRATION_PAIRS)]
     training = Training(given, parts, totals, settled, sample)
     return Fit(settled.plan, card=card, training=training)
+
+
+def history_of(given: Mapping[str, Any], pairs: Pairs) -> int:
+    """How many states a step should read, of those that pairs have before them."""
+    boundary = given["boundary"]
+    if isinstance(boundary, str) and boundary == "auto":
+        torn = torn_axes(pairs)
+        boundary = tuple("open" if axis in torn else "periodic" for axis in range(len(pairs.space)))
+    sides = both_sides(boundary, len(pairs.space))
+    return find_history(Problem(given, pairs, sides), POLICY.few)
 
 
 def _find_boundary(pairs: Pairs) -> tuple[str, ...]:

@@ -16,9 +16,11 @@ from .cluster.pieces import combine, make_piece, sample_of, stream_like, with_sa
 from .cluster.prepared import load_prepared, save_prepared
 from .data.gaps import pairs_with_gaps
 from .data.gridded import from_labelled
+from .data.lag import check_history, with_lag
 from .data.locked import held
 from .data.pairs import check_pairs
-from .data.stream import as_dataset, is_xarray
+from .data.sequence import as_pairs
+from .data.stream import as_dataset, is_plain, is_xarray, make_stream
 from .evaluate.ensemble import forecast_with_band, pick
 from .evaluate.metrics import skill
 from .fit import Fit, NotFittedError as NotFittedError
@@ -30,6 +32,7 @@ from .model.rollout import advance, check_length, forecast
 from .model.stepper import Stepper, check_starts
 from .network.accumulator import Accumulator, add_up
 from .search.given import check_averaging
+from .search.policy import POLICY
 from .search.problem import check_settings
 from .symmetry import Group
 
@@ -70,6 +73,10 @@ class Surrogate:
       held at the edge; one for all axes, one an axis, or a pair for the two ends of an axis.
     - `windows`: how many windows of each pair are used; None for all of them, "auto" for as many
       as determine the readout of units that were chosen.
+    - `lag`: how many states of a sequence lie in a step of the model; "auto" takes more than one
+      where the noise of the states hides what a step changes.
+    - `history`: how many states a step reads, a step apart, where one does not tell what comes: some
+      fields were not measured, or velocities. Forecasts start from as many. "auto" chooses.
     - `dtype`: precision of forecasts; training is always float64.
     - `effort`: "quick", "normal" or "thorough": how much choosing may cost.
 
@@ -104,6 +111,8 @@ class Surrogate:
         solver: str = "qr",
         windows: int | str | None = "auto",
         boundary: Any = "auto",
+        lag: int | str = "auto",
+        history: int | str = 1,
         seed: int = 0,
         dtype: str = "float64",
         effort: str = "normal",
@@ -115,7 +124,7 @@ class Surrogate:
         self.scaling, self.margin, self.mean = scaling, margin, mean
         self.boundary, self.windows, self.solver = boundary, windows, solver
         self.context, self.potential, self.seed, self.dtype = context, potential, seed, dtype
-        self.effort = effort
+        self.lag, self.history, self.effort = lag, history, effort
 
     fit_: Fit
 
@@ -210,7 +219,9 @@ class Surrogate:
     ) -> Surrogate:
         """Learn from pairs `(pair, channel, *space)`: `after[i]` is `before[i]` a step later.
 
-        Values may be missing, as NaN or masked: no window learns from them.
+        Or from a sequence alone, `(time, channel, *space)`, or a list of them; `lag` says how far
+        apart the states of its pairs are. Values may be missing, as NaN or masked: no window learns
+        from them.
 
         `parameters` `(pair, P)` are constants of each pair, `fields` `(F, *space)` or
         `(pair, F, *space)` known fields beside it. `progress(done, total)` is called now and then.
@@ -228,14 +239,14 @@ class Surrogate:
         >>> linear.plan_.hidden, linear.left_out_
         (0, 0)
         """
-        given = self.get_params()
-        if after is None:
+        given = self._given(before, after, count)
+        if after is None and not is_plain(before):
             data = as_dataset(before)
             if executor is not None:
                 check_executor(executor, data, pieces)
             with held(checkpoint):
-                stream, sample, known = sample_of(data, count)
-                prepared = fitting.prepare(given, sample, *known, count=len(stream.numbers))
+                stream, sample, known = sample_of(data, given, count)
+                prepared = fitting.prepare(given, sample, *known)
                 for words in data.doubts(fitting.known_boundary(prepared)):
                     warnings.warn(words, stacklevel=2)
                 if executor is None:
@@ -253,9 +264,10 @@ class Surrogate:
                 "save them, as in np.save, and give what onesnap.open makes of the file"
             )
         else:
-            pairs, gaps = pairs_with_gaps(before, after, parameters, fields)
+            which = {"lag": given["lag"], "history": given["history"], "count": count}
+            pairs, gaps, lag = as_pairs(before, after, parameters, fields, **which)
             pairs = fitting.without_bad(pairs)
-            prepared = fitting.prepare(given, pairs, fill=gaps.fill)
+            prepared = fitting.prepare(given, pairs, fill=gaps.fill, lag=lag)
             self.fit_ = fitting.learn(prepared, pairs, progress)
         return self
 
@@ -272,17 +284,18 @@ class Surrogate:
         >>> linear.prepare(truth[:1], truth[1:2]).plan_.extent
         (4,)
         """
-        given = self.get_params()
-        if after is None:
+        given = self._given(before, after, count)
+        if after is None and not is_plain(before):
             data = as_dataset(before)
-            stream, sample, known = sample_of(data, count)
-            prepared = fitting.prepare(given, sample, *known, count=len(stream.numbers))
+            _, sample, known = sample_of(data, given, count)
+            prepared = fitting.prepare(given, sample, *known)
             for words in data.doubts(fitting.known_boundary(prepared)):
                 warnings.warn(words, stacklevel=2)
             self.fit_ = with_sample(prepared, sample)
         else:
-            pairs, gaps = pairs_with_gaps(before, after, parameters, fields)
-            self.fit_ = fitting.prepare(given, pairs, fill=gaps.fill)
+            which = {"lag": given["lag"], "history": given["history"], "count": count}
+            pairs, gaps, lag = as_pairs(before, after, parameters, fields, **which)
+            self.fit_ = fitting.prepare(given, pairs, fill=gaps.fill, lag=lag)
         return self
 
     def accumulate(
@@ -342,12 +355,15 @@ class Surrogate:
     def predict(self, states, *, parameters=None, fields=None) -> np.ndarray:
         """The states one step later: one state `(channel, *space)`, or a batch of them.
 
+        For a model with a history each is a sequence `(time, channel, *space)`, as for `rollout`.
+
         >>> model.predict(truth[5]).shape, model.predict(truth[5:9]).shape
         ((1, 64), (4, 1, 64))
         """
         stepper = self._bound(parameters, fields)
         states, single = self._states("states", states, stepper)
-        return advance(stepper, states, self.dtype)[0 if single else slice(None)]
+        after = advance(stepper, states, self.dtype)[:, : stepper.channels]
+        return after[0] if single else after
 
     def rollout(
         self,
@@ -370,14 +386,15 @@ class Surrogate:
         `devices` are so many of those that JAX sees, or a Mesh of them with axes of "batch", "x",
         "y", "z": each steps its part of the batch and of the grid, which changes round-off at most.
 
-        A batch `(batch, channel, *space)` gives a list of forecasts. An xarray DataArray without a
+        A model with a history starts from a sequence `(time, channel, *space)` of the last states. A
+        batch `(batch, channel, *space)` gives a list of forecasts. An xarray DataArray without a
         time axis gives one with it, up to where the forecast diverged.
 
         >>> forecast = model.rollout(truth[1], steps=20, every=5)
         >>> forecast.states.shape, forecast.diverged_at
         ((5, 1, 64), None)
         """
-        if is_xarray(state):
+        if is_xarray(state) and self.plan_.history == 1:
             plain, wrap = from_labelled(state, self.data_)
             result = self.rollout(
                 plain, steps, every,
@@ -392,6 +409,11 @@ class Surrogate:
         states, single = self._states("state", state, stepper)
         check_length(steps, every, states, self.dtype)
         settings = states, steps, every, self.dtype, progress
+        if stepper.history > 1 and (members or devices is not None):
+            raise ValueError(
+                "history: models that read several states forecast without members, on one device; "
+                "leave out members and devices"
+            )
         if devices is not None:
             if members:
                 raise ValueError(
@@ -406,7 +428,9 @@ class Surrogate:
             forecasts = forecast(stepper, *settings)
         for words in dict.fromkeys(words for one in forecasts for words in one.warnings):
             warnings.warn(words, stacklevel=2)
-        forecasts = [replace(f, states=stepper.inputs.uncover(f.states)) for f in forecasts]
+        now = (f.states[:, : stepper.channels] for f in forecasts)
+        now = map(stepper.inputs.uncover, now)
+        forecasts = [replace(f, states=s) for f, s in zip(forecasts, now, strict=True)]
         return forecasts[0] if single else forecasts
 
     def score(self, before, after, *, parameters=None, fields=None) -> float:
@@ -418,6 +442,9 @@ class Surrogate:
         >>> model.score(truth[40:50], truth[41:51]) > 0.9
         True
         """
+        if self.plan_.history > 1:
+            past = np.asarray(before, np.float64)
+            return skill(self.predict(past, parameters=parameters, fields=fields), past[:, -1], after)
         before, after = check_pairs(before, after, len(self.plan_.stride), gaps=True)
         whole = self.stepper_.inputs.whole(before)
         if not whole.any():
@@ -476,12 +503,28 @@ class Surrogate:
         write_page(path, stepper, self.plan_, states, force=force, **about)
         return None
 
+    def _given(self, before, after, count: int | None) -> dict[str, Any]:
+        """The arguments of the constructor, with the history that the data asks for."""
+        given = self.get_params()
+        check_history(given["history"])
+        if given["history"] != "auto":
+            return given
+        given["history"] = 1
+        if after is None:
+            data, _ = with_lag(as_dataset(before), given["lag"], POLICY.few)
+            if data.pair_count >= POLICY.few:
+                sample = make_stream(data, data.numbers(count)).sample()
+                given["history"] = fitting.history_of(given, sample)
+        return given
+
     def _bound(self, parameters, fields) -> Stepper:
         """The stepper with other context; cells without values are those that were learned."""
         inputs = self.stepper_.inputs
-        known = inputs.context.fields
-        if fields is not None and inputs.fill is not None and len(fields) == len(known) - 1:
+        known, older = inputs.context.fields, inputs.context.older
+        if fields is not None and inputs.fill is not None and len(fields) == len(known) - 1 - older:
             fields = np.concatenate([fields, known[-1:]])
+        if fields is not None and older:  # a step puts in those of its state
+            fields = np.concatenate([np.zeros((older, *np.shape(fields)[1:])), fields])
         return self.stepper_.bind(parameters, fields)
 
     def _states(self, name: str, states, stepper: Stepper) -> tuple[np.ndarray, bool]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -71,6 +72,19 @@ def fit(
     checkpoint: Annotated[
         Path | None, typer.Option(help="Keeps what was learned; a fit that was stopped goes on.")
     ] = None,
+    train: Annotated[
+        str | None, typer.Option(help="Which part of the time to learn from, as in 0:0.7.")
+    ] = None,
+    trajectories: Annotated[
+        str | None, typer.Option(help="Which trajectories to use, as in 0,2:5.")
+    ] = None,
+    stride: Annotated[int | None, typer.Option(min=1)] = None,
+    context: Whole = None,
+    noise: Annotated[float | None, typer.Option(min=0.0, help="In units of the range.")] = None,
+    symmetry: Annotated[bool, typer.Option(help="Whether to look for symmetries.")] = True,
+    lag: Annotated[int | None, typer.Option(min=1, help="States in a step of the model.")] = None,
+    history: Annotated[str, typer.Option(help="How many states a step reads; auto chooses.")] = "1",
+    effort: Annotated[str, typer.Option(help="quick, normal or thorough.")] = "normal",
     band: Band = False,
     count: Annotated[
         int, typer.Option("--workers", min=0, help="Processes to learn on; 0 for this one.")
@@ -84,14 +98,20 @@ def fit(
     """Learn from data files, write the model, and report on data that was held out."""
     from ..data import open as open_data
     from ..data.atomic import check_writable
+    from ..data.choice import choose_trajectories, parse_range, split_in_time
     from ..evaluate.trust import trust
 
     check_writable(out, ".safetensors", force=force)
     if checkpoint is not None:
         check_writable(checkpoint, checkpoint.suffix, force=True)
     dataset = open_data(files, field=field, dims=dims, dt=dt, boundary=parse_boundary(boundary))
-    learned, held = dataset.split()
-    model = _surrogate(seed, extent, hidden)
+    if trajectories is not None:
+        dataset = choose_trajectories(dataset, trajectories)
+    learned, held = dataset.split() if train is None else split_in_time(dataset, *parse_range(train))
+    given: dict[str, Any] = {"stride": stride, "context": context, "noise": noise}
+    given |= {"lag": lag, "effort": effort}
+    given |= {"history": int(history) if history.isdecimal() else history}
+    model = _surrogate(seed, extent, hidden, symmetry=symmetry, **given)
     with warnings.catch_warnings(record=True) as caught, bars() as tell:
         warnings.simplefilter("always", UserWarning)
         tell("fit", 0, 1)
@@ -110,9 +130,12 @@ def fit(
         tell("judge", 1, 1)
     if checkpoint is not None:
         checkpoint.unlink(missing_ok=True)
-    used = min(pairs or dataset.pair_count, learned.pair_count)
-    show(model.plan_.explain(), f"{out}: learned from {used} pairs", ("", "chosen", "because"))
-    show(report.rows(), "on data that was held out" if held else "on the training data")
+    plan = model.plan_
+    learned = replace(learned, lag=plan.lag, older=plan.history - 1)
+    used = min(pairs or learned.pair_count, learned.pair_count)
+    show(plan.explain(), f"{out}: learned from {used} pairs", ("", "chosen", "because"))
+    words = f"on data that was held out: {held.part}" if held else "on the training data"
+    show(report.rows(), words)
     _tell_left_out(model)
     for words in [str(w.message) for w in caught] + report.warnings:
         warn(words)
@@ -230,11 +253,17 @@ def parse_part(text: str | None) -> tuple[int, int] | None:
     return int(number), int(count)
 
 
-def _surrogate(seed: int, extent: int | None, hidden: int | None) -> Surrogate:
+def _surrogate(
+    seed: int, extent: int | None, hidden: int | None, symmetry: bool = True, **more: Any
+) -> Surrogate:
+    """A model of what was given; what is None is chosen."""
     from ..surrogate import Surrogate
 
-    given: dict[str, Any] = {"extent": extent, "hidden": hidden}
-    return Surrogate(seed=seed, **{k: v for k, v in given.items() if v is not None})
+    given: dict[str, Any] = {"extent": extent, "hidden": hidden, **more}
+    given = {name: value for name, value in given.items() if value is not None}
+    if not symmetry:
+        given["symmetry"] = None
+    return Surrogate(seed=seed, **given)
 
 
 def _tell_left_out(model: Surrogate) -> None:

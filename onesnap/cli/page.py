@@ -30,7 +30,7 @@ def page(
     """Write one HTML file in which the model runs in the browser, offline: draw, run, compare."""
     from ..data import open as open_data
     from ..data.atomic import check_writable
-    from ..data.card import context_of
+    from ..data.card import context_of, in_steps
     from ..plots.page import MOST_STEPS
     from ..surrogate import load
 
@@ -40,6 +40,7 @@ def page(
         learned.page(out, dt=dt, **about)
     else:
         dataset = open_data(file, field=field, dims=dims, dt=dt)
+        dataset = dataset.thinned(in_steps(learned.data_, dataset, learned.plan_.lag))
         states = dataset.states(trajectory, 0, MOST_STEPS + 1)
         context = context_of(learned.data_, dataset, trajectory) if learned.data_ else {}
         about |= {"dt": dataset.dt, "names": _with_units(dataset), "trust": _judged(learned, dataset)}

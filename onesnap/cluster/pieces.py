@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -14,6 +14,7 @@ from .. import fit as fitting
 from ..data.card import card, check_spacing
 from ..data.dataset import Dataset
 from ..data.fingerprint import SIZE, fingerprints, join
+from ..data.lag import Lag, with_lag
 from ..data.pairs import Pairs
 from ..data.stream import Stream, make_stream
 from ..fit import Fit
@@ -76,14 +77,20 @@ class Known(NamedTuple):
     kinds: Any
     fill: np.ndarray | None
     card: dict[str, Any]
+    count: int
+    lag: Lag
 
 
-def sample_of(data: Dataset, count: int | None = None) -> tuple[Stream, Pairs, Known]:
+def sample_of(
+    data: Dataset, given: Mapping[str, Any], count: int | None = None
+) -> tuple[Stream, Pairs, Known]:
     """All pairs of a dataset or `count` of them, a sample to choose settings from, what is known."""
+    data, lag = with_lag(data, given["lag"], given["history"])
     stream = make_stream(data, data.numbers(count))
     assumed = any(note.startswith("boundary") for note in data.notes)
     boundary = None if assumed else data.boundary
-    return stream, stream.sample(), Known(boundary, data.kinds, stream.fill, card(data))
+    known = boundary, data.kinds, stream.fill, card(data), len(stream.numbers), lag
+    return stream, stream.sample(), Known(*known)
 
 
 def with_sample(prepared: Fit, sample: Pairs) -> Fit:
@@ -99,7 +106,9 @@ def stream_like(fit: Fit, data: Dataset, part: tuple[int, int] | None = None) ->
     A part of the data must not decide anew which parameters vary, or which cells have no value.
     """
     if (known := fit.card) is not None:
-        check_spacing(known, data.path, data.dt, data.dx, data.time_units)
+        data = replace(data, lag=fit.plan.lag, older=fit.plan.history - 1)
+        dt = None if data.dt is None else data.lag * data.dt
+        check_spacing(known, data.path, dt, data.dx, data.time_units)
         missing = [name for name in known["parameters"] if name not in data.parameters]
         if missing or list(data.context) != known["context"]:
             raise ValueError(

@@ -2,6 +2,7 @@
 
 errors       what is wrong with a file, in one error that names it
 axes         what names and points of axes tell
+trajectory   one of them: its length, and how its states are read
 dataset      what a file holds: fields, grid, step, boundary, trajectories
 provenance   what a forecast of ours says about itself
 layout       which axis of an array is time, which are space
@@ -17,6 +18,9 @@ gridded      NetCDF and Zarr through xarray
 opening      which of these a file is, by its content
 source       where a dataset comes from: another process opens it anew
 collection   several files, a pattern or a folder as one dataset
+choice       parts of a dataset by time and by number
+lag          how noisy a sequence is, and how far apart the states of its pairs are
+sequence     arrays in memory, and sequences of states among them, as pairs
 pairs        states before and after a step, with their context
 gaps         cells without values
 fingerprint  states that were learned from, known again

@@ -14,14 +14,14 @@ ALIKE = 0.01  # of a spacing: files round theirs
 
 
 def card(dataset: Dataset) -> dict[str, Any]:
-    """Names, units, spacing, parameters and known fields."""
+    """Names, units, spacing, parameters and known fields; `dt` is that of a step of the model."""
     return {
         "source": Path(dataset.path).name,
         "format": dataset.format,
         "fields": [[f.name, f.kind, f.channels, f.units] for f in dataset.fields],
         "axes": list(dataset.axes),
         "dx": list(dataset.dx),
-        "dt": dataset.dt,
+        "dt": None if dataset.dt is None else dataset.lag * dataset.dt,
         "time_units": dataset.time_units,
         "parameters": [dataset.parameters[index] for index in dataset.varying_parameters()],
         "context": list(dataset.context),
@@ -54,6 +54,16 @@ def check_spacing(known: Mapping[str, Any], path, dt, dx, time_units: str = "") 
                 f"{path}: dx: the model learned on cells of {other:g} along {axis}, these are "
                 f"{one:g} wide; put the states on the grid that was learned from"
             )
+
+
+def in_steps(known: Mapping[str, Any] | None, dataset: Dataset, lag: int) -> int:
+    """How many states of a dataset a step of a model spans, if it learned pairs a `lag` apart.
+
+    As many, unless the dataset says that its states are that far apart already.
+    """
+    if lag == 1 or known is None or known["dt"] is None or dataset.dt is None:
+        return lag
+    return 1 if abs(dataset.dt - known["dt"]) <= ALIKE * known["dt"] else lag
 
 
 def context_of(known: dict[str, Any], dataset: Dataset, trajectory: int = 0) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from ..grid.boundary import both_sides
 from ..grid.states import check_step
 from .axes import BOUNDED
 from .errors import DataError, reading
+from .trajectory import Thinned, Trajectory as Trajectory
 
 KINDS = ("scalar", "vector", "tensor")  # by the order of the tensor
 
@@ -31,35 +32,6 @@ class Field:
         if self.kind == "vector":
             return [f"{self.name}_{axis}" for axis in axes]
         return [f"{self.name}_{number}" for number in range(self.channels)]
-
-
-@dataclass(frozen=True)
-class Trajectory:
-    """States one step apart; `read(start, stop)` gives `(time, channel, *space)` in float64.
-
-    Values that are missing are NaN. `context()` gives the known fields `(field, *space)` that do
-    not change with time.
-    """
-
-    steps: int
-    read: Callable[[int, int], np.ndarray]
-    parameters: tuple[float, ...] = ()
-    context: Callable[[], np.ndarray] | None = None
-
-    def part(self, start: int, stop: int) -> Trajectory:
-        """The states from `start` to before `stop`."""
-        return replace(self, steps=stop - start, read=Shifted(self.read, start))
-
-
-@dataclass(frozen=True)
-class Shifted:
-    """Reads states that are counted from another one; a value, which can go to another process."""
-
-    read: Callable[[int, int], np.ndarray]
-    start: int
-
-    def __call__(self, start: int, stop: int) -> np.ndarray:
-        return self.read(self.start + start, self.start + stop)
 
 
 @dataclass(frozen=True)
@@ -96,6 +68,8 @@ class Dataset:
     falling: tuple[str, ...] = ()  # axes of space whose points come in falling order
     part: str = ""  # which states of the file these are, in words, where not all
     learned: tuple[int, ...] | None = None  # parameters to learn from; None for those that vary
+    lag: int = 1  # states from before to after in a pair
+    older: int = 0  # states before a pair that are given beside it, each a lag before the next
 
     def __post_init__(self):
         if not 1 <= len(self.space) <= 3 or len(self.axes) != len(self.space):
@@ -149,9 +123,14 @@ class Dataset:
         return (self.channels, *self.space)
 
     @property
+    def reach(self) -> int:
+        """States from the first that a pair needs to the last."""
+        return self.lag * (1 + self.older)
+
+    @property
     def pair_count(self) -> int:
-        """How many pairs of consecutive states there are."""
-        return sum(max(0, t.steps - 1) for t in self.trajectories)
+        """How many pairs of states there are, a step or `lag` states apart."""
+        return sum(max(0, t.steps - self.reach) for t in self.trajectories)
 
     def states(self, trajectory: int = 0, start: int = 0, stop: int | None = None) -> np.ndarray:
         """States `(time, channel, *space)` of one trajectory, all of them or a part.
@@ -202,7 +181,10 @@ class Dataset:
         array([ 0, 20, 39, 59])
         """
         if self.pair_count < 1:
-            raise DataError(f"{self.path}: expected two states one after the other, found none")
+            words = "two states one after the other"
+            if self.reach > 1:
+                words = f"{self.reach + 1} states one after the other, for pairs {self.lag} apart"
+            raise DataError(f"{self.path}: expected {words}, found none")
         if count is None or count >= self.pair_count:
             return np.arange(self.pair_count)
         if count < 1:
@@ -227,7 +209,7 @@ class Dataset:
         """
         frame = 8 * int(np.prod(self.shape))
         most = max(1, size // (2 * frame))
-        ends = np.cumsum([max(0, t.steps - 1) for t in self.trajectories])
+        ends = np.cumsum([max(0, t.steps - self.reach) for t in self.trajectories])
         chosen = self.varying_parameters()
         numbers = np.asarray(numbers, np.int64)
         for first in range(0, len(numbers), most):
@@ -242,11 +224,14 @@ class Dataset:
     def _part(self, owner: int, numbers, ends, chosen: list[int]) -> dict[str, np.ndarray]:
         """Pairs of one trajectory; a run of neighbours is read at once."""
         begin = int(ends[owner - 1]) if owner else 0
-        steps, befores, afters = numbers - begin, [], []
+        steps, befores, afters, past = numbers - begin, [], [], []
         for run in np.split(steps, np.flatnonzero(np.diff(steps) != 1) + 1):
-            states = self.states(owner, int(run[0]), int(run[-1]) + 2)
-            befores.append(states[:-1])
-            afters.append(states[1:])
+            states = self.states(owner, int(run[0]), int(run[-1]) + self.reach + 1)
+            # From the newest to the oldest: after, before, and what came before that.
+            turns = [states[k * self.lag :][: len(run)] for k in range(self.older + 1, -1, -1)]
+            afters.append(turns[0])
+            befores.append(turns[1])
+            past.append(turns[2:])
         part = {"before": np.concatenate(befores), "after": np.concatenate(afters)}
         if chosen:
             row = [self.trajectories[owner].parameters[index] for index in chosen]
@@ -254,7 +239,22 @@ class Dataset:
         if self.context:
             known = self.context_fields(owner)
             part["fields"] = np.broadcast_to(known, (len(steps), *known.shape))
+        if self.older:
+            older = np.concatenate([np.concatenate(turns, axis=1) for turns in past])
+            known = [part["fields"]] if self.context else []
+            part["fields"] = np.concatenate([older, *known], axis=1)
         return part
+
+    def thinned(self, every: int) -> Dataset:
+        """Every so many of the states of each trajectory, from the first on."""
+        if every == 1:
+            return self
+        thin = [
+            replace(t, steps=(t.steps - 1) // every + 1, read=Thinned(t.read, every))
+            for t in self.trajectories
+        ]
+        dt = None if self.dt is None else every * self.dt
+        return replace(self, trajectories=tuple(thin), dt=dt)
 
     def split(self, share: float = 0.2) -> tuple[Dataset, Dataset | None]:
         """What to learn from, and what to hold out: whole trajectories, or the ends of one or two.

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .dataset import Dataset, Shifted, Trajectory
+from .dataset import Dataset
 from .opening import open_file
+from .trajectory import Shifted, Thinned, Trajectory
 
 
 class Source(NamedTuple):
@@ -74,7 +75,7 @@ def can_travel(dataset: Dataset) -> bool:
 
 def _comes_from_file(trajectory: Trajectory) -> bool:
     read = trajectory.read
-    while isinstance(read, Shifted):
+    while isinstance(read, Shifted | Thinned):
         read = read.read
     return isinstance(read, Reading)
 

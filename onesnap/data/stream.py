@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..grid.states import check_states
+from .arrays import from_array
+from .collection import join
 from .dataset import Dataset
 from .gaps import Gaps, complete, means
 from .gridded import from_xarray
@@ -61,13 +64,29 @@ def is_xarray(data) -> bool:
     return type(data).__module__.partition(".")[0] == "xarray"
 
 
+def is_plain(data) -> bool:
+    """Whether these are arrays in memory, of which nothing but values is known."""
+    return not isinstance(data, Dataset) and not is_xarray(data)
+
+
 def as_dataset(data) -> Dataset:
-    """A Dataset, or an array or dataset of xarray, as a Dataset."""
+    """Data that stand alone as a Dataset: one, or one of xarray, or an array, or a list of arrays.
+
+    Arrays are sequences `(time, channel, *space)`.
+    """
     if isinstance(data, Dataset):
         return data
     if is_xarray(data):
         return from_xarray(data).with_mask()
-    raise ValueError(
-        f"after: expected the states a step later than before, which is {type(data).__name__}; only "
-        "a Dataset of onesnap.open or an array of xarray can stand alone"
-    )
+    several = isinstance(data, list | tuple) and all(np.ndim(one) > 2 for one in data) and len(data)
+    parts = list(data) if several else [data]
+    checked = [check_states("before", part, gaps=True) for part in parts]
+    if len({part.shape[1:] for part in checked}) > 1:
+        shapes = ", ".join(str(part.shape) for part in checked)
+        raise ValueError(f"before: expected sequences of states of one shape, got {shapes}")
+    if max(map(len, checked)) < 2:
+        raise ValueError(
+            "after: expected the states a step later than before, for a sequence that stands alone "
+            f"has two states or more, got {len(checked[0])}"
+        )
+    return join([from_array(part) for part in checked])

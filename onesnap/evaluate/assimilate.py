@@ -159,6 +159,8 @@ def _check(
     stepper: Stepper, observations, mask, noise, every: int, window
 ) -> tuple[np.ndarray, np.ndarray]:
     """Observations with NaN where nothing was seen, and the deviation of their errors."""
+    if stepper.history > 1:
+        raise ValueError("observations: expected those of a model without a history, got one with")
     seen = np.array(unmasked(observations), np.float64)
     if seen.ndim != 2 + stepper.dimension or seen.shape[1] != stepper.channels or len(seen) < 2:
         raise ValueError(

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..data import Dataset
 from ..data.arrays import from_array
-from ..data.card import context_of
+from ..data.card import context_of, in_steps
 from ..data.fingerprint import Fingerprints, Nearness, fingerprints, join, nearness
 from ..data.pairs import Pairs
 from ..data.stream import make_stream
@@ -51,11 +51,13 @@ def trust(model: Forecaster, held, learned=None) -> Trust:
         held = held if rest is None else rest
     elif not isinstance(learned, Dataset):
         learned = from_array(learned, boundary=boundary)
+    lag, known = model.plan_.lag, learned
+    learned, held = (one.thinned(in_steps(model.data_, one, lag)) for one in (learned, held))
     step = _one_step(model, held, model.predict)
     there = np.isfinite(step.before) & np.isfinite(step.after) & np.isfinite(step.predicted)
     if not there.any():
         raise ValueError(f"{held.path}: every state that could be judged by has missing values")
-    near = _near(model, held, step.before, learned if shown else None)
+    near = _near(model, held, step.before, known if shown else None)
     valid, compared = _valid(model, held)
     return Trust(
         channels=_channels(model, held, learned, step, there),
@@ -155,15 +157,17 @@ def _context(model: Forecaster, dataset: Dataset, index: int) -> dict[str, Any]:
 
 def _one_step(model: Forecaster, dataset: Dataset, predict: Callable[..., np.ndarray]) -> OneStep:
     """Single steps from states that the model can start from, by `predict(states, **context)`."""
-    steps = []
+    steps, past = [], model.plan_.history - 1
     for index in _chosen(dataset):
-        states = [dataset.states(index, start, start + 2) for start in _starts(dataset, index)]
-        before, after = (np.stack([pair[k] for pair in states]) for k in (0, 1))
+        starts = np.unique(np.maximum(_starts(dataset, index), past))
+        states = np.stack([dataset.states(index, at - past, at + 2) for at in starts])
+        before, after = states[:, -2], states[:, -1]
         whole = model.stepper_.inputs.whole(before)
-        before, after = before[whole], after[whole]
+        before, after, known = before[whole], after[whole], states[whole, :-1]
         predicted = before
         if len(before):
-            predicted = predict(before, **_context(model, dataset, index))
+            seen = known if past else before
+            predicted = predict(seen, **_context(model, dataset, index))
         steps.append(OneStep(before, after, predicted))
     return OneStep(*(np.concatenate(part) for part in zip(*steps, strict=True)))
 
@@ -178,6 +182,7 @@ def _linear_errors(
 
     def predict(states: np.ndarray, **context) -> np.ndarray:
         stepper = linear.bind(**context)
+        states = states[:, -1] if model.plan_.history > 1 else states
         return advance(stepper, np.stack([stepper.inputs.cover(state) for state in states]))
 
     step = _one_step(model, held, predict)
@@ -188,12 +193,14 @@ def _valid(model: Forecaster, held: Dataset) -> tuple[int, int]:
     """For how many steps forecasts from held-out states are valid, of how many: the medians."""
     valid, compared = [], []
     for index in _chosen(held):
-        truth = held.states(index, 0, MOST_STEPS + 1)
-        if not model.stepper_.inputs.whole(truth[:1])[0]:
+        past = model.plan_.history - 1
+        truth = held.states(index, 0, MOST_STEPS + 1 + past)
+        if not model.stepper_.inputs.whole(truth[: 1 + past]).all():
             continue
+        start, truth = truth[: 1 + past] if past else truth[0], truth[past:]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # the valid time says it all
-            forecast = model.rollout(truth[0], len(truth) - 1, **_context(model, held, index))
+            forecast = model.rollout(start, len(truth) - 1, **_context(model, held, index))
         passed = first_invalid(_worst_rse(forecast.states, truth))
         valid.append(len(forecast.states) - 1 if passed is None else passed - 1)
         compared.append(len(truth) - 1)

@@ -175,6 +175,7 @@ def assemble(settings: dict, tensors: dict[str, np.ndarray]) -> Stored:
         per_axis("position", settings["position"], dimension, 0),
         *(tensors[f"context.{name}"] for name in ("parameters", "fields", "low", "high")),
         potential=settings.get("potential", False) is True,
+        older=(settings["plan"].get("history", 1) - 1) * len(tensors["scaling.low"]),
     )
     ends = tensors["scaling.low"], tensors["scaling.high"]
     inputs = Inputs(
@@ -235,7 +236,8 @@ def _check_sizes(inputs: Inputs, symmetry: Group, tensors: dict[str, np.ndarray]
         "features.bias": shapes["features.bias"] == (hidden,),
         "readout": shapes["readout"] in ((units, inputs.outputs) for units in (hidden, stacked)),
         "scaling.high": _are_ranges(scaling.low, scaling.high),
-        "context.fields": context.fields.ndim == 1 + dimension or context.fields.size == 0,
+        "context.fields": (context.fields.ndim == 1 + dimension or context.fields.size == 0)
+        and context.older <= context.fields.shape[0],
         "fill": "fill" not in shapes or (context.fields.size and shapes["fill"] == (channels,)),
         "loudest": "loudest" not in shapes or _are_limits(tensors["loudest"], channels),
         "members": shapes.get("members", (0, *shapes["readout"]))[1:] == shapes["readout"],
@@ -246,7 +248,7 @@ def _check_sizes(inputs: Inputs, symmetry: Group, tensors: dict[str, np.ndarray]
     wrong = [name for name, fine in fits.items() if not fine]
     if wrong:
         raise ValueError(f"the sizes of {wrong} do not fit the rest")
-    if context.fields.shape[0]:
+    if context.fields.shape[0] > context.older:
         inputs.check_grid(context.fields.shape[1:])
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..data import Dataset, Field
-from ..data.card import card, context_of
+from ..data.card import card, context_of, in_steps
 from ..data.partial import Partial
 from ..data.writing import check_name, write
 from ..grid.memory import readable
@@ -42,13 +42,15 @@ def forecast_to_file(
     """Forecast from a state of a dataset; returns the number of states, and where it diverged.
 
     The file says where it comes from: the digest of the model, the name of the data, the state. With
-    `members` it holds the band as well; such a forecast is made in one piece.
+    `members` it holds the band as well; such a forecast is made in one piece, and so is one of a
+    model with a history.
     """
     out = check_name(out, force)
-    first, index = initial(model, dataset, trajectory, start)
-    known = model.data_ or card(dataset)
-    about = origin(model, model_path, dataset, trajectory, index, every)
-    context = context_of(known, dataset, trajectory) if model.data_ else {}
+    known, lag = model.data_ or card(dataset), in_steps(model.data_, dataset, model.plan_.lag)
+    past, index = initial(model, dataset, trajectory, start, lag)
+    first = past[-1]
+    about = origin(model, model_path, dataset, trajectory, index, every * lag)
+    context = context_of(known, dataset.thinned(lag), trajectory) if model.data_ else {}
     if devices is not None:
         context |= {"devices": devices}
     labels = {**known, "dx": dataset.dx, "axes": dataset.axes}
@@ -56,16 +58,18 @@ def forecast_to_file(
     _check_disk(out, 1 + steps // every, first)
     with Partial(out, first.shape, mark) as partial:
         check_name(out, force)  # once more: another process may have written it before we held it
-        if members:
+        if members or model.plan_.history > 1:
             more = {"members": members, "progress": progress, **context}
-            forecast = _quietly(model, first, steps, every, **more)
-            about |= {"members": members, "valid_until": forecast.valid_until}
+            forecast = _quietly(model, past if len(past) > 1 else first, steps, every, **more)
+            if members:
+                until = _times(lag, forecast.valid_until)
+                about |= {"members": members, "valid_until": until}
             states = forecast.states
         else:
             forecast = _in_pieces(model, partial, first, steps, every, context, progress)
             states = partial.states()[: 1 + steps // every]
-        times = (index + np.arange(len(states)) * every) * (dataset.dt or known["dt"] or 1.0)
-        write(out, states, times, labels, about | status_of(forecast), forecast.band)
+        times = times_of(known, dataset, lag, index, len(states), every)
+        write(out, states, times, labels, about | status_of(forecast, lag), forecast.band)
         partial.remove()
     return _finish(forecast, len(states))
 
@@ -135,8 +139,22 @@ def _later(forecast: Forecast, piece: Forecast, start: int) -> Forecast:
     return replace(forecast, left_range_at=left, diverged_at=diverged)
 
 
-def status_of(forecast: Forecast) -> dict[str, Any]:
-    return {"diverged_at": forecast.diverged_at, "left_range_at": forecast.left_range_at}
+def times_of(
+    known: dict[str, Any], dataset: Dataset, lag: int, start: int, count: int, every: int
+) -> np.ndarray:
+    """The times of so many states of a forecast, a step of which spans `lag` states of the data."""
+    dt = dataset.dt or (known["dt"] or lag) / lag
+    return (start + np.arange(count) * every * lag) * dt
+
+
+def status_of(forecast: Forecast, lag: int) -> dict[str, Any]:
+    """Its status, counted in states of the data."""
+    known = {"diverged_at": forecast.diverged_at, "left_range_at": forecast.left_range_at}
+    return {name: _times(lag, step) for name, step in known.items()}
+
+
+def _times(lag: int, step: int | None) -> int | None:
+    return None if step is None else lag * step
 
 
 def _finish(forecast: Forecast, count: int) -> tuple[int, int | None]:
@@ -145,8 +163,8 @@ def _finish(forecast: Forecast, count: int) -> tuple[int, int | None]:
     return count, forecast.diverged_at
 
 
-def initial(model: Forecaster, dataset: Dataset, trajectory: int, start: int):
-    """The state to start from, and its index."""
+def initial(model: Forecaster, dataset: Dataset, trajectory: int, start: int, lag: int):
+    """The state to start from, behind those before it that the model reads, and its index."""
     if not 0 <= trajectory < len(dataset.trajectories):
         raise ValueError(
             f"trajectory: expected 0 to {len(dataset.trajectories) - 1}, got {trajectory}"
@@ -155,4 +173,9 @@ def initial(model: Forecaster, dataset: Dataset, trajectory: int, start: int):
     index = start + steps if start < 0 else start
     if not 0 <= index < steps:
         raise ValueError(f"start: {dataset.path} has {steps} states, got {start}")
-    return dataset.states(trajectory, index, index + 1)[0], index
+    if (first := index - lag * (model.plan_.history - 1)) < 0:
+        raise ValueError(
+            f"start: expected {index - first} or more, for the model reads as many states before the "
+            f"first, got {index}"
+        )
+    return dataset.states(trajectory, first, index + 1)[::lag], index

@@ -9,11 +9,11 @@ import numpy as np
 from jax.experimental import multihost_utils
 
 from ..data import Dataset
-from ..data.card import card, context_of
+from ..data.card import card, context_of, in_steps
 from ..data.parts import Parts
 from ..data.writing import check_name
 from .devices import gathered, place, trajectories
-from .forecast_file import PIECE, initial, origin, status_of
+from .forecast_file import PIECE, initial, origin, status_of, times_of
 from .forecaster import Forecaster
 from .mesh import make_mesh
 from .rollout import finish
@@ -41,16 +41,18 @@ def forecast_by_parts(
     out = check_name(out, force)
     if out.suffix != ".zarr":
         raise ValueError(f"out: many processes write one .zarr each its part, got {str(out)!r}")
-    first, index = initial(model, dataset, trajectory, start)
-    known = model.data_ or card(dataset)
-    context = context_of(known, dataset, trajectory) if model.data_ else {}
+    if model.plan_.history > 1:
+        raise ValueError("history: models that read several states forecast in one process")
+    known, lag = model.data_ or card(dataset), in_steps(model.data_, dataset, model.plan_.lag)
+    (first,), index = initial(model, dataset, trajectory, start, lag)
+    context = context_of(known, dataset.thinned(lag), trajectory) if model.data_ else {}
     stepper = model.stepper_.bind(**context)
     states = np.asarray(stepper.inputs.cover(first), dtype)[None]
     mesh = make_mesh(devices, stepper, states.shape[2:])
     kept, good, parts = 1 + steps // every, 0, Parts(out)
     outside = np.zeros(0)
     part = [n // mesh.shape[a] for n, a in zip(states.shape[2:], mesh.axis_names[1:], strict=True)]
-    times = (index + np.arange(kept) * every) * (dataset.dt or known["dt"] or 1.0)
+    times = times_of(known, dataset, lag, index, kept, every)
     if jax.process_index() == 0:
         parts.create((kept, *first.shape), part, {**known, "dx": dataset.dx}, times, dtype)
     multihost_utils.sync_global_devices("the store is there")
@@ -70,9 +72,9 @@ def forecast_by_parts(
                 break
     status = finish(np.zeros((kept, 0)), outside, good, (kept - 1) * every, every)
     multihost_utils.sync_global_devices("all parts are written")
-    about = origin(model, model_path, dataset, trajectory, index, every)
+    about = origin(model, model_path, dataset, trajectory, index, every * lag)
     if jax.process_index() == 0:
-        parts.finish(len(status.states), about | status_of(status), force)
+        parts.finish(len(status.states), about | status_of(status, lag), force)
     multihost_utils.sync_global_devices("the store has its name")
     return len(status.states), status.diverged_at
 

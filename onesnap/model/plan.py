@@ -32,6 +32,8 @@ class Plan:
     member: str = "window"  # or what learns nothing: "mean", "persistence"
     surroundings: tuple[int, ...] = ()  # widths of the boxes that windows see averages over
     windows: int | None = None  # of each pair that are learned from; None for all
+    lag: int = 1  # states of the data in a step of the model
+    history: int = 1  # states that a step reads, a step apart
 
     def explain(self) -> list[tuple[str, str, str]]:
         """Rows of (setting, value, reason)."""
@@ -52,6 +54,8 @@ class Plan:
             "surroundings": ", ".join(map(str, self.surroundings)) or "none",
             "mean": self.mean,
             "windows": "all" if self.windows is None else f"{self.windows} of each pair",
+            "lag": "1 state" if self.lag == 1 else f"{self.lag} states",
+            "history": "one state" if self.history == 1 else f"{self.history} states",
             "seed": str(self.seed),
         }
         reasons = {"weights": self.reasons.get("gain", "as set"), **self.reasons}

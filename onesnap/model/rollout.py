@@ -81,7 +81,7 @@ class Forecast:
 
 def excess(stepper: Stepper, state: Float[AnyArray, "C ..."]) -> Float[AnyArray, ""]:
     """By how many training ranges a state lies outside them; NaN and infinity give infinity."""
-    field, _ = stepper.scaling.centre(state, stepper.inputs.part.average)
+    field, _ = stepper.scaling.centre(stepper.inputs.split(state)[0], stepper.inputs.part.average)
     scaled = stepper.scaling.shrink(field)
     outside = jnp.maximum(scaled - 1, -scaled)
     return jnp.max(jnp.where(jnp.isfinite(outside), outside, jnp.inf))

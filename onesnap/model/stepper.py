@@ -28,6 +28,7 @@ FADING = 0.9  # of what lies beyond the margin, a step later
 class Stepper(eqx.Module):
     """A drop-in time stepper for `exponax.rollout`, `jax.jit`, `jax.grad`, `jax.vmap`.
 
+    Of a model with a history the state holds those before it as further channels, the latest first.
     It computes in the precision of the state it is given. JAX holds float64 arrays only where x64
     is switched on, so for double precision call it inside `with jax.enable_x64(True):`.
 
@@ -52,6 +53,11 @@ class Stepper(eqx.Module):
         return self.inputs.channels
 
     @property
+    def history(self) -> int:
+        """How many states a step reads, one after the other."""
+        return 1 + self.inputs.context.older // self.channels
+
+    @property
     def dimension(self) -> int:
         """Axes of space."""
         return len(self.inputs.stride)
@@ -65,8 +71,11 @@ class Stepper(eqx.Module):
         """The state `(channel, *space)` one step later."""
         check_state(self, state)
         self = jax.tree.map(lambda leaf: jnp.asarray(leaf, state.dtype), self)
-        inputs, state = self.inputs, self.inputs.cover(state)
-        average = inputs.part.average
+        inputs, whole = self.inputs, state
+        if inputs.context.older:
+            state, past = inputs.split(state)
+            inputs = inputs.remember(past)
+        state, average = inputs.cover(state), inputs.part.average
         field, mean = self.scaling.centre(state, average)
         following = advance(self.network, inputs, field, mean)
         if self.network.lead and self.network.features.hidden and not self.network.straight:
@@ -75,7 +84,10 @@ class Stepper(eqx.Module):
             following = following + FADING * self.scaling.excess(field)
         if self.amplitudes is not None:
             following = limit_spectrum(following, self.amplitudes)
-        return inputs.cover(self.scaling.restore(following, mean, average))
+        following = inputs.cover(self.scaling.restore(following, mean, average))
+        if not inputs.context.older:
+            return following
+        return jnp.concatenate([following, whole[: inputs.context.older]])
 
     def bind(self, parameters=None, fields=None) -> Stepper:
         """The same stepper for other parameters `(P,)` or context fields `(F, *space)`.
@@ -99,9 +111,10 @@ class Stepper(eqx.Module):
 
 def check_state(stepper: Stepper, state) -> None:
     """Raise unless `state` is one state that this stepper can advance."""
-    if state.ndim != 1 + stepper.dimension or state.shape[0] != stepper.channels:
+    channels = stepper.channels * stepper.history
+    if state.ndim != 1 + stepper.dimension or state.shape[0] != channels:
         raise ValueError(
-            f"state: expected (channel, *space) with {stepper.channels} channel(s) and "
+            f"state: expected (channel, *space) with {channels} channel(s) and "
             f"{stepper.dimension} spatial axes, got shape {tuple(state.shape)}; use jax.vmap for a "
             "batch"
         )
@@ -113,6 +126,8 @@ def check_state(stepper: Stepper, state) -> None:
 def check_starts(name: str, states, stepper: Stepper) -> tuple[np.ndarray, bool]:
     """A batch of states that forecasts can start from, and whether a single one was given."""
     inputs, states = stepper.inputs, unmasked(states)
+    if stepper.history > 1:
+        return _check_histories(name, states, stepper)
     single = states.ndim == 1 + stepper.dimension
     states = states[None] if single else states
     if inputs.fill is not None and states.shape[2:] == inputs.context.fields.shape[1:]:
@@ -122,6 +137,23 @@ def check_starts(name: str, states, stepper: Stepper) -> tuple[np.ndarray, bool]
         raise ValueError(f"{name}: expected {stepper.channels} channel(s), got {states.shape[1]}")
     inputs.check_grid(states.shape[2:])
     return states, single
+
+
+def _check_histories(name: str, states: np.ndarray, stepper: Stepper) -> tuple[np.ndarray, bool]:
+    """The same of sequences that end with the state to start from, those before it behind it."""
+    length, axes = stepper.history, 2 + stepper.dimension
+    single = states.ndim == axes
+    states = states[None] if single else states
+    if states.ndim != 1 + axes or states.shape[1] < length:
+        raise ValueError(
+            f"{name}: expected a sequence (time, channel, *space) of the last {length} states, "
+            f"which this model reads, got shape {states.shape[1:] if single else states.shape}"
+        )
+    last = states[:, : -length - 1 : -1]  # the latest first
+    plain = replace(stepper, inputs=replace(stepper.inputs, context=replace(
+        stepper.inputs.context, older=0)))  # fmt: skip
+    flat, _ = check_starts(name, last.reshape(-1, *states.shape[2:]), plain)
+    return flat.reshape(len(states), -1, *states.shape[3:]), single
 
 
 def stack(steppers: Sequence[Stepper]) -> Stepper:

@@ -127,6 +127,8 @@ PLAN: dict[str, Check] = {
     "member": _one_of(*MEMBERS),
     "surroundings": WIDTHS,
     "windows": _either(NONE, _whole(1)),
+    "lag": _whole(1),
+    "history": _whole(1),
 }
 PARAMS: dict[str, Check] = {  # the others are checked as those of a new model
     "extent": _either(AUTO, _per_axis(0)),
@@ -182,7 +184,7 @@ def check_card(card: Mapping[str, Any] | None, channels: int, dimension: int, kn
         "axes": (len(card["axes"]), dimension),
         "dx": (len(card["dx"]), dimension),
         "parameters": (len(card["parameters"]), known.parameters.shape[0]),
-        "context": (len(card["context"]) + card["masked"], known.fields.shape[0]),
+        "context": (len(card["context"]) + card["masked"], known.fields.shape[0] - known.older),
     }
     missing = set(CARD) - set(card)
     wrong = [name for name, (count, expected) in counts.items() if count != expected]

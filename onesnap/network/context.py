@@ -21,7 +21,8 @@ class Context(eqx.Module):
     `position` says, none if it is empty; constant `parameters`; and what is read through the same
     window as the state but never predicted: `fields` `(field, *space)`, and with `potential` the
     gradients ∇Δ⁻¹u of the state. Parameters and fields are held in the user's units; `low` and
-    `high` are the ranges of parameters, fields and gradients in training.
+    `high` are the ranges of parameters, fields and gradients in training. The first `older` fields
+    are the channels of states before this one, which a step moves on.
     """
 
     position: tuple[int, ...] = eqx.field(static=True, default=())
@@ -30,6 +31,7 @@ class Context(eqx.Module):
     low: Float[AnyArray, " ranges"] = eqx.field(default_factory=lambda: np.zeros(0))
     high: Float[AnyArray, " ranges"] = eqx.field(default_factory=lambda: np.zeros(0))
     potential: bool = eqx.field(static=True, default=False)
+    older: int = eqx.field(static=True, default=0)
 
     def place(self, space: Sequence[int], stride: Sequence[int], step: Sequence[int]) -> np.ndarray:
         """Position values `(*windows, values)` of windows that start at every `step`-th cell."""
@@ -65,10 +67,17 @@ class Context(eqx.Module):
         count = self.parameters.shape[0]
         return (self.parameters - self.low[:count]) / (self.high - self.low)[:count]
 
-    def beside(self, state):
-        """What windows see beside a state that is in units of its range, in units of its own."""
+    def beside(self, state, removed=None):
+        """What windows see beside a state that is in units of its range, in units of its own.
+
+        A mean that was `removed` from the state is from those before it.
+        """
         numpy = np if isinstance(state, np.ndarray) else jnp
         seen = [self.fields] if self.fields.shape[0] else []
+        if self.older and removed is not None:
+            means = [removed] * (self.older // len(removed))
+            past = self.fields[: self.older] - numpy.concatenate(means)
+            seen = [past, self.fields[self.older :]]
         seen += [gradients(state)] if self.potential else []
         if not seen:
             return state[:0]
@@ -80,5 +89,14 @@ class Context(eqx.Module):
 
     def types(self, fields: Sequence[str]) -> tuple[str, ...]:
         """How what is beside a state of fields of these types turns with it."""
-        known = ("fixed",) * self.fields.shape[0]
-        return known + (tuple(TYPES[kind] for kind in fields) if self.potential else ())
+        turning = tuple(TYPES[kind] for kind in fields) if self.potential else ()
+        return self.field_types(fields) + turning
+
+    def field_types(self, fields: Sequence[str]) -> tuple[str, ...]:
+        """How the fields turn: states before this one as it does."""
+        known = ("fixed",) * (self.fields.shape[0] - self.older)
+        if not self.older:
+            return known
+        axes = self.fields.ndim - 1
+        channels = sum(axes if kind.endswith("vector") else 1 for kind in fields)
+        return tuple(fields) * (self.older // channels) + known

@@ -89,6 +89,17 @@ class Inputs(eqx.Module):
         several = offsets if len(offsets) > 1 else None
         return Stencil(self.extent, self.stride, group, extras, len(self.surroundings), several)
 
+    def split(self, state):
+        """A state, and those before it, out of one that holds them all `(channel · time, *space)`."""
+        return state[: self.channels], state[self.channels :]
+
+    def remember(self, past) -> Inputs:
+        """The same with these states before the one to be read."""
+        numpy = np if isinstance(past, np.ndarray) else jnp
+        known = self.context.fields[self.context.older :]
+        fields = numpy.concatenate([past, known]) if known.shape[0] else past
+        return replace(self, context=replace(self.context, fields=fields))
+
     def check_grid(self, space: Sequence[int]) -> None:
         """Raise unless windows and surroundings fit into a grid of this shape."""
         check_grid(space, self.extent, self.stride)
@@ -128,10 +139,16 @@ class Inputs(eqx.Module):
         the numbers `at` along each axis. `wide` is what `widen` makes of the field, if that is known.
         """
         numpy = np if isinstance(field, np.ndarray) else jnp
-        space, more = field.shape[1:], self._more(field.shape[1:], step)
+        context, space = self.context, field.shape[1:]
+        more = self._more(space, step)
         wide = self.widen(field, mean, step) if wide is None else wide
         padded = crop(wide, self.reach, self.extent)
-        beside = self.context.beside(self.scaling.limit(self.scaling.shrink(field)))
+        removed = mean if self.scaling.mean == "remove" else None
+        beside = context.beside(self.scaling.limit(self.scaling.shrink(field)), removed)
+        if context.older and self.scaling.margin is not None:
+            # Limited for the linear part too, as surroundings are.
+            past = self.scaling.limit(beside[: context.older] + 0.5) - 0.5
+            beside = numpy.concatenate([past, beside[context.older :]])
         if beside.shape[0]:
             further = self.part.pad(beside, self.extent, unheld(self.boundary), more)
             padded = numpy.concatenate([padded, further])
@@ -227,9 +244,15 @@ def make_inputs(
     boundary: Any = "periodic",
     fill: np.ndarray | None = None,
     surroundings: tuple[int, ...] = (),
+    history: int = 1,
 ) -> Inputs:
     """Inputs for states like those of some pairs, with the context of the last pair."""
     fields = range_of(pairs.fields, "keep") if pairs.fields.shape[1] else (np.zeros(0),) * 2
+    older = (history - 1) * pairs.before.shape[1]
+    for end, most in zip(fields, (0.0, 1.0), strict=True):
+        # As wide as that of the state, and its middle at zero: a sign is then one of what is seen.
+        middle, width = (scaling.low + scaling.high) / 2, scaling.high - scaling.low
+        end[:older] = np.tile(middle + most * width, history - 1)
     low = np.concatenate([pairs.parameters.min(axis=0), fields[0]])
     high = np.concatenate([pairs.parameters.max(axis=0), fields[1]])
     if potential:
@@ -239,6 +262,7 @@ def make_inputs(
         low = np.concatenate([low, np.zeros(count)])
         high = np.concatenate([high, np.full(count, 2 * farthest)])
     context = Context(
-        position, pairs.parameters[-1], pairs.fields[-1], *widen(low, high), potential=potential
-    )
+        position, pairs.parameters[-1], pairs.fields[-1], *widen(low, high),
+        potential=potential, older=older,
+    )  # fmt: skip
     return Inputs(scaling, context, extent, stride, boundary, fill, surroundings)

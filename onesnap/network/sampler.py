@@ -95,7 +95,8 @@ class Sampler:
         target = pairs.after[index] - (mean if scaling.mean == "remove" else 0.0)
         turned = element.channel_matrix(self.group.fields) @ mean.ravel()
         fields = pairs.fields[index]
-        fields = element.act(fields, ("fixed",) * len(fields)) if len(fields) else fields
+        types = inputs.context.field_types(self.group.fields)
+        fields = element.act(fields, types) if len(fields) else fields
         one = (1,) * len(space)
         padded, context = inputs.bind(pairs.parameters[index], fields).read(
             self.group.act(element, state), turned.reshape(mean.shape), one, at

@@ -53,7 +53,7 @@ def make_parts(plan: Plan, problem: Problem) -> Parts:
     check_surroundings(pairs.space, plan.surroundings, plan.stride)
     inputs = make_inputs(
         pairs, scaling, plan.extent, plan.stride, plan.context, plan.potential,
-        problem.boundary, problem.fill, plan.surroundings,
+        problem.boundary, problem.fill, plan.surroundings, plan.history,
     )  # fmt: skip
     sampler = Sampler(
         inputs,

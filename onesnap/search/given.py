@@ -41,7 +41,7 @@ def first_plan(problem: Problem) -> Plan:
     group = value("symmetry", None) or no_group(problem)
     hidden = int(value("hidden", POLICY.units))
     form = value("noise_form", "isotropic")
-    noise = PAPER_NOISE if form == "sampled" else POLICY.noises[0]
+    noise = PAPER_NOISE if form == "sampled" else POLICY.above(problem.floor).noises[0]
     plan = Plan(
         extent=extent,
         stride=stride,
@@ -61,7 +61,9 @@ def first_plan(problem: Problem) -> Plan:
         mean=value("mean", "keep"),
         windows=value("windows", None),
         seed=given["seed"],
-        reasons=reasons,
+        lag=problem.lag.steps,
+        history=problem.given["history"],
+        reasons={**reasons, "lag": problem.lag.reason},
     )
     _check(problem, plan)
     return _in_orbits(problem, plan)

@@ -227,6 +227,11 @@ def _shifted(rows: Rows, inputs: Inputs) -> Rows:
     mean = state.mean(axis=2, keepdims=True)
     width = (scaling.high - scaling.low)[:, None]
     outputs = targets.reshape(count, channels, -1) - mean * width
+    if older := inputs.context.older:  # states before this one lose the same mean
+        end = inside + older * inputs.window_cells
+        past = cells[:, inside:end].reshape(count, -1, channels, inputs.window_cells)
+        past = past - mean[:, None] + 0.5
+        cells = np.concatenate([cells[:, :inside], past.reshape(count, -1), cells[:, end:]], axis=1)
     # To the middle of the range, far from the margin.
     cells = np.concatenate([(state - mean + 0.5).reshape(count, -1), cells[:, inside:]], axis=1)
     return Rows(cells, context, outputs.reshape(targets.shape))

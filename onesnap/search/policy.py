@@ -58,5 +58,12 @@ class Policy:
             work=factor * self.work,
         )
 
+    def above(self, noise: float) -> Policy:
+        """The same where the data itself has so much noise: less need not be tried."""
+        if noise <= self.noises[0]:
+            return self
+        larger = tuple(size for size in self.noises if size > noise)
+        return replace(self, noises=(noise, *(larger or (self.much * noise,))))
+
 
 POLICY = Policy()

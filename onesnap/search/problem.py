@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from ..data.lag import PAIRED, Lag, check_history, check_lag
 from ..data.pairs import Pairs
-from ..grid.scaling import MEANS
+from ..grid.scaling import MEANS, range_of, widen
 from ..network import lstsq
 from ..network.features import ACTIVATIONS, WEIGHTS
 from ..network.layer import NOISE_FORMS
@@ -34,6 +35,7 @@ class Problem:
     kinds: tuple[str, ...] | str | None = "auto"
     fill: np.ndarray | None = None
     count: int | None = None  # of pairs that will be learned from, where these are a sample of them
+    lag: Lag = PAIRED
 
     @property
     def learned(self) -> int:
@@ -62,6 +64,14 @@ class Problem:
         # What never changes is measured by its own size, or by one.
         size = np.sqrt(np.mean(pairs.before**2, axis=axes))
         return np.where(change > 0, change, np.where(size > 0, size, 1.0))
+
+    @property
+    def floor(self) -> float:
+        """Noise that the data has, in units of the range, where all channels have as much."""
+        if self.lag.noise is None:
+            return 0.0
+        low, high = widen(*range_of(self.pairs.before, "keep"))
+        return float(np.min(self.lag.noise / (high - low)))
 
     def free(self, *names: str) -> bool:
         """Whether all these settings are to be chosen."""
@@ -109,6 +119,8 @@ def check_settings(given: Mapping[str, Any]) -> None:
         words = "".join(f", or {other!r}" for other in others)
         fine = _whole(value, least) or any(value is other or value == other for other in others)
         _expect(name, value, fine, f"an integer of at least {least}{words}")
+    check_lag(given["lag"])
+    check_history(given["history"])
     noise, gain, margin = given["noise"], given["gain"], given["margin"]
     fine = noise == "auto" or _number(noise, 0)
     _expect("noise", noise, fine, "a deviation of at least 0, or 'auto'")

@@ -102,7 +102,7 @@ def _tell(stage: str, option: Option) -> None:
 
 def _judge(problem: Problem, plan: Plan) -> Judge:
     placed = [axis for axis, cosines in enumerate(plan.context) if cosines]
-    policy = POLICY.scaled(problem.given["effort"])
+    policy = POLICY.scaled(problem.given["effort"]).above(problem.floor)
     return Judge(problem, make_folds(problem.pairs, placed), policy)
 
 

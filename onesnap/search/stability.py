@@ -69,13 +69,16 @@ def try_stability(
     numbers = complete(pairs)
     affordable = policy.trial_work / _step_work(stepper, mirrored(stepper, pairs.after[0], group))
     width = (stepper.scaling.high - stepper.scaling.low).reshape(-1, *(1,) * len(pairs.space))
+    width = np.tile(width, (stepper.history, *(1,) * len(pairs.space)))
 
     def lasts(number: int, steps: int) -> int:
         inputs = stepper.inputs.bind(pairs.parameters[number], pairs.fields[number])
         bound = replace(stepper, inputs=inputs)
-        start = mirrored(stepper, pairs.after[number], group)
+        start = start_of(stepper, pairs, number, group)
         kick = np.random.default_rng(0).normal(0.0, policy.kick, start.shape) * width
         trial = trial_forecast(bound, start + kick, steps, dtype)
+        start, states = inputs.split(start)[0], trial.states[:, : stepper.channels]
+        trial = replace(trial, states=states)
         return _lasted(trial, start, known, steps, policy, stepper.amplitudes is None)
 
     # Short ones from many states first, for what blows up does so soon, at a quarter of the work of
@@ -91,6 +94,13 @@ def try_stability(
             if (lasted := lasts(number, asked)) < asked:
                 return Stability(lasted, steps, len(few))
     return Stability(steps, steps, len(few))
+
+
+def start_of(stepper: Stepper, pairs: Pairs, number: int, group: Group) -> np.ndarray:
+    """The state after a pair, small if that will do, and those before it if steps read them."""
+    start, older = mirrored(stepper, pairs.after[number], group), stepper.inputs.context.older
+    past = np.concatenate([pairs.before[number], pairs.fields[number]])[:older]
+    return np.concatenate([start, past]) if older else start
 
 
 def trial_forecast(stepper: Stepper, start: np.ndarray, steps: int, dtype: str) -> Forecast:

@@ -21,7 +21,7 @@ from .folds import spread
 from .held_out import LEAST_ERROR, Judge
 from .option import Option
 from .simple import POOR
-from .stability import EVERY, FEWEST as STEPS, SHORT, complete, mirrored, trial_forecast
+from .stability import EVERY, FEWEST as STEPS, SHORT, complete, start_of, trial_forecast
 
 
 class Disagreement(NamedTuple):
@@ -60,13 +60,16 @@ def _visited(
     """
     for number in complete(pairs)[spread(len(complete(pairs)), 2)]:
         inputs = stepper.inputs.bind(pairs.parameters[number], pairs.fields[number])
-        start, pair = mirrored(stepper, pairs.after[number], group), pairs[[int(number)]]
+        start, pair = start_of(stepper, pairs, int(number), group), pairs[[int(number)]]
         bound = replace(stepper, inputs=inputs)
         trial = trial_forecast(bound, start, STEPS, dtype)
         for step, state in zip(trial.steps, trial.states[:, None], strict=True):
             if step and step in (EVERY, *range(0, STEPS + 1, SHORT)):
-                missing = pair.missing if state.shape == pair.before.shape else None
-                yield step == EVERY, replace(pair, before=state, after=state, missing=missing)
+                missing = pair.missing if state.shape[2:] == pair.before.shape[2:] else None
+                now, past = state[:, : stepper.channels], state[:, stepper.channels :]
+                fields = np.concatenate([past, pair.fields[:, past.shape[1] :]], axis=1)
+                there = replace(pair, before=now, after=now, fields=fields, missing=missing)
+                yield step == EVERY, there
 
 
 def _values(judge: Judge, option: Option, there: Pairs) -> Float[np.ndarray, "windows columns"]:

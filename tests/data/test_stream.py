@@ -141,5 +141,5 @@ def test_an_xarray_is_enough():
     assert (forecast.dims, forecast.name) == (("time", "x"), "heat")
     assert forecast.attrs["diverged_at"] == -1
     np.testing.assert_array_equal(forecast, model.rollout(array.values[5][None], 4, 2).states[:, 0])
-    with pytest.raises(ValueError, match="after: expected the states a step later"):
+    with pytest.raises(ValueError, match=r"before: expected \(time, channel, \*space\)"):
         snap.Surrogate().fit(array.values)

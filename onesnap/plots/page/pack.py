@@ -36,6 +36,8 @@ def pack_model(
 
     `members` are deviations from its readout, of which the page takes a few.
     """
+    if stepper.history > 1:
+        raise ValueError("model: a page cannot run one with a history; use `onesnap rollout`")
     inputs, network, scaling = stepper.inputs, stepper.network, stepper.scaling
     inputs.check_grid(space)
     features, context, dimension = network.features, inputs.context, stepper.dimension

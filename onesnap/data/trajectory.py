@@ -1,0 +1,49 @@
+"""One trajectory of a dataset: its length, and how its states are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """States one step apart; `read(start, stop)` gives `(time, channel, *space)` in float64.
+
+    Values that are missing are NaN. `context()` gives the known fields `(field, *space)` that do
+    not change with time.
+    """
+
+    steps: int
+    read: Callable[[int, int], np.ndarray]
+    parameters: tuple[float, ...] = ()
+    context: Callable[[], np.ndarray] | None = None
+
+    def part(self, start: int, stop: int) -> Trajectory:
+        """The states from `start` to before `stop`."""
+        return replace(self, steps=stop - start, read=Shifted(self.read, start))
+
+
+@dataclass(frozen=True)
+class Shifted:
+    """Reads states that are counted from another one; a value, which can go to another process."""
+
+    read: Callable[[int, int], np.ndarray]
+    start: int
+
+    def __call__(self, start: int, stop: int) -> np.ndarray:
+        return self.read(self.start + start, self.start + stop)
+
+
+@dataclass(frozen=True)
+class Thinned:
+    """Reads every so many states; a value, too."""
+
+    read: Callable[[int, int], np.ndarray]
+    every: int
+
+    def __call__(self, start: int, stop: int) -> np.ndarray:
+        last = max(start, stop - 1) * self.every
+        return self.read(start * self.every, last + 1)[:: self.every][: stop - start]
