@@ -16,6 +16,7 @@ from .data import Dims, Edges, FieldName, Force, Step, parse_boundary, show
 from .words import say, warn
 
 if TYPE_CHECKING:
+    from ..data import Dataset
     from ..surrogate import Surrogate
 
 Files = Annotated[
@@ -130,15 +131,20 @@ def fit(
         tell("judge", 1, 1)
     if checkpoint is not None:
         checkpoint.unlink(missing_ok=True)
-    plan = model.plan_
-    learned = replace(learned, lag=plan.lag, older=plan.history - 1)
-    used = min(pairs or learned.pair_count, learned.pair_count)
-    show(plan.explain(), f"{out}: learned from {used} pairs", ("", "chosen", "because"))
+    _tell_learned(model, learned, out, pairs)
     words = f"on data that was held out: {held.part}" if held else "on the training data"
     show(report.rows(), words)
     _tell_left_out(model)
     for words in [str(w.message) for w in caught] + report.warnings:
         warn(words)
+
+
+def _tell_learned(model: Surrogate, learned: Dataset, out: Path, pairs: int) -> None:
+    """What was chosen, and from how many pairs."""
+    plan = model.plan_
+    count = replace(learned, lag=plan.lag, older=plan.history - 1).pair_count
+    title = f"{out}: learned from {min(pairs or count, count)} pairs"
+    show(plan.explain(), title, ("", "chosen", "because"))
 
 
 def prepare(

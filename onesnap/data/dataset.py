@@ -246,7 +246,11 @@ class Dataset:
         return part
 
     def thinned(self, every: int) -> Dataset:
-        """Every so many of the states of each trajectory, from the first on."""
+        """Every so many of the states of each trajectory, from the first on.
+
+        >>> data.thinned(4).pair_count
+        15
+        """
         if every == 1:
             return self
         thin = [

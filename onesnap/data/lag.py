@@ -31,7 +31,7 @@ LARGE = 0.25  # of the deviation: a step that changes more is harder to learn th
 FEWEST = 8  # states, at least, that noise is told from
 PARTS = 16  # of a sequence, at least, that are a step long
 TRAJECTORIES = 4  # that noise is told from, at most
-LOOKED_AT = 2**27  # bytes of states, at most
+LOOKED_AT = 2**27  # bytes of states, at most: more would not tell more
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Lag:
 
     steps: int = 1
     noise: Float[np.ndarray, " C"] | None = None  # None where there is none that can be told
-    reason: str = "the pairs as given"
+    reason: str = ""
 
 
 PAIRED = Lag()  # of pairs that were given as such
@@ -124,11 +124,11 @@ def _variance(states: np.ndarray) -> Float[np.ndarray, " C"]:
 
 
 def _look(data: Dataset) -> list[np.ndarray]:
-    """The first states of a few trajectories, spread over all."""
+    """The first states of a few trajectories, spread over all; none where they would be too large."""
     count = min(TRAJECTORIES, len(data.trajectories))
     places = np.unique(np.linspace(0, len(data.trajectories) - 1, count).round().astype(int))
     most = LOOKED_AT // (count * 8 * int(np.prod(data.shape)))
-    return [data.states(int(place), 0, max(FEWEST, most)) for place in places]
+    return [data.states(int(place), 0, most) for place in places] if most >= FEWEST else []
 
 
 def with_lag(data: Dataset, wanted: int | str = "auto", history: int = 1) -> tuple[Dataset, Lag]:

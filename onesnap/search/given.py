@@ -63,7 +63,7 @@ def first_plan(problem: Problem) -> Plan:
         seed=given["seed"],
         lag=problem.lag.steps,
         history=problem.given["history"],
-        reasons={**reasons, "lag": problem.lag.reason},
+        reasons=reasons | ({"lag": problem.lag.reason} if problem.lag.reason else {}),
     )
     _check(problem, plan)
     return _in_orbits(problem, plan)
