@@ -26,7 +26,7 @@ from .forecaster import Forecaster
 from .rollout import MARGIN, STRAIGHT_MARGIN, excess
 from .stepper import Stepper
 
-ROWS_BYTES = 2**26  # of a slab, without the rows around it and what a step needs
+ROWS_BYTES = 2**25  # of a slab, without the rows around it and what a step needs
 
 
 class Slab(Part):
