@@ -107,11 +107,7 @@ def prepare(
     """
     check_settings(given)
     check_sizes(pairs)
-    if not (isinstance(given["boundary"], str) and given["boundary"] == "auto"):
-        boundary = given["boundary"]
-    elif boundary is None:
-        boundary = _find_boundary(pairs)
-    sides = both_sides(boundary, len(pairs.space))
+    sides = both_sides(_boundary(given, pairs, boundary), len(pairs.space))
     settled = settle(Problem(given, pairs, sides, kinds, fill, count, lag))
     for words in settled.warnings:
         warnings.warn(words, stacklevel=3)
@@ -124,12 +120,17 @@ def prepare(
 
 def history_of(given: Mapping[str, Any], pairs: Pairs) -> int:
     """How many states a step should read, of those that pairs have before them."""
-    boundary = given["boundary"]
-    if isinstance(boundary, str) and boundary == "auto":
-        torn = torn_axes(pairs)
-        boundary = tuple("open" if axis in torn else "periodic" for axis in range(len(pairs.space)))
-    sides = both_sides(boundary, len(pairs.space))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # `prepare` gives them
+        sides = both_sides(_boundary(given, pairs), len(pairs.space))
     return find_history(Problem(given, pairs, sides), POLICY.few)
+
+
+def _boundary(given: Mapping[str, Any], pairs: Pairs, known: Any = None) -> Any:
+    """The boundary that is given, or else the known one, or else what the data looks like."""
+    if not (isinstance(given["boundary"], str) and given["boundary"] == "auto"):
+        return given["boundary"]
+    return _find_boundary(pairs) if known is None else known
 
 
 def _find_boundary(pairs: Pairs) -> tuple[str, ...]:
@@ -140,7 +141,7 @@ def _find_boundary(pairs: Pairs) -> tuple[str, ...]:
             f"boundary: the two ends of axis {' and '.join(map(str, torn))} differ by more than "
             "neighbouring cells do, so that they are taken as open; give boundary='periodic', 'wall' "
             "or a value that is held there if that is wrong",
-            stacklevel=4,
+            stacklevel=5,
         )
     return tuple("open" if axis in torn else "periodic" for axis in range(len(pairs.space)))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -289,12 +290,18 @@ def plot(
     say(f"{out}: {name}, {len(chosen)} of {steps} states")
 
 
+def add(app: typer.Typer, *commands: tuple[Callable[..., None], str]) -> None:
+    """Add commands to the command line, each with an example of its use."""
+    for command, example in commands:
+        app.command(epilog=f"Example: [bold]onesnap {example}[/bold]")(command)
+
+
 def register(app: typer.Typer) -> None:
     """Add the commands to the command line."""
-    for command, example in (
+    add(
+        app,
         (info, "info turbulence.hdf5"),
         (rollout, "rollout model.safetensors turbulence.hdf5 --steps 200 --out forecast.zarr"),
         (score, "score forecast.zarr turbulence.hdf5"),
         (plot, "plot forecast.zarr --out forecast.png"),
-    ):
-        app.command(epilog=f"Example: [bold]onesnap {example}[/bold]")(command)
+    )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .bars import bars
-from .data import Dims, Edges, FieldName, Force, Step, parse_boundary, show
+from .data import Dims, Edges, FieldName, Force, Step, add, parse_boundary, show
 from .words import say, warn
 
 if TYPE_CHECKING:
@@ -281,10 +281,10 @@ def _tell_left_out(model: Surrogate) -> None:
 
 def register(app: typer.Typer) -> None:
     """Add the commands to the command line."""
-    for command, example in (
+    add(
+        app,
         (fit, "fit turbulence.hdf5 --pairs 20 --out model.safetensors"),
         (prepare, "prepare runs/*.h5 --out plan.safetensors"),
         (accumulate, "accumulate runs/*.h5 --part 3/16 --out a3.safetensors"),
         (combine, "combine a*.safetensors --out model.safetensors"),
-    ):
-        app.command(epilog=f"Example: [bold]onesnap {example}[/bold]")(command)
+    )

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from .data import Dims, FieldName, Force, Step, Which
+from .data import Dims, FieldName, Force, Step, Which, add
 from .words import say
 
 Recorded = Annotated[
@@ -63,5 +63,4 @@ def _with_units(dataset) -> list[str]:
 
 def register(app: typer.Typer) -> None:
     """Add the command to the command line."""
-    example = "page model.safetensors turbulence.hdf5 --out page.html"
-    app.command(epilog=f"Example: [bold]onesnap {example}[/bold]")(page)
+    add(app, (page, "page model.safetensors turbulence.hdf5 --out page.html"))
