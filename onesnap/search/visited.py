@@ -67,7 +67,8 @@ def _visited(
             if step and step in (EVERY, *range(0, STEPS + 1, SHORT)):
                 missing = pair.missing if state.shape[2:] == pair.before.shape[2:] else None
                 now, past = state[:, : stepper.channels], state[:, stepper.channels :]
-                fields = np.concatenate([past, pair.fields[:, past.shape[1] :]], axis=1)
+                known = pair.fields[:, past.shape[1] :]  # none if the start is a small one
+                fields = np.concatenate([past, known], axis=1) if known.shape[1] else past
                 there = replace(pair, before=now, after=now, fields=fields, missing=missing)
                 yield step == EVERY, there
 

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from toys import bent, blurred, problem, smooth
+from toys import bent, blurred, next_state, problem, smooth
 
+import onesnap as snap
 from onesnap.search.folds import make_folds
 from onesnap.search.given import first_plan
 from onesnap.search.held_out import Judge
@@ -47,3 +48,12 @@ def test_units_do_not_matter(unit):
         gaps.append(disagreement(judge, weigh(judge, replace(first_plan(posed), extent=(1,)))))
     assert gaps[0] == pytest.approx(gaps[1], rel=1e-3)
     assert min(gaps[0]) > 0
+
+
+def test_forecasts_may_start_from_a_small_corner_of_a_large_plane():
+    states = 0.3 * smooth(0, (1, 1, 68, 68))
+    settings = {"hidden": 20, "symmetry": snap.symmetry.full(2), "mean": "keep", "stride": 4}
+    posed = problem(states, next_state(states), **settings)
+    judge = Judge(posed, make_folds(posed.pairs), POLICY)
+    option = weigh(judge, replace(first_plan(posed), extent=(1, 1)))
+    assert 0 < max(disagreement(judge, option)) < 1
