@@ -27,4 +27,4 @@ def check_numbers(page, model, start, steps, **context):
     want = model.rollout(start.astype(np.float32), steps, steps, **context).states[-1]
     page.evaluate("n => onesnap.step(n).then(() => null)", steps)
     assert np.ptp(want) > 0.02 * np.ptp(start)  # there is something left to compare
-    np.testing.assert_allclose(field(page), want, atol=1e-4 * np.ptp(want), rtol=0)
+    np.testing.assert_allclose(field(page), want, atol=1e-8 * np.ptp(want), rtol=0)

@@ -59,7 +59,7 @@ def test_cells_that_never_have_a_value(open_page):
     want = model.rollout(start, 5, 5).states[-1]
     np.testing.assert_array_equal(np.isnan(start), np.isnan(want))
     assert 12 < np.isnan(want).sum() < 60
-    np.testing.assert_allclose(field(page), want, atol=1e-4 * np.nanmax(np.abs(want)), rtol=0)
+    np.testing.assert_allclose(field(page), want, atol=1e-8 * np.nanmax(np.abs(want)), rtol=0)
 
 
 def test_the_error_counts_cells_with_a_value_only(open_page):

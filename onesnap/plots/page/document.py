@@ -93,7 +93,7 @@ def make_page(
         "colours": {name: _table(name) for name in used} | {"difference": _table(DIFFERENCE)},
         "threshold": VALID_RSE,
         "elements": pack_elements(plan.symmetry, space, np.asarray(stepper.inputs.context.fields)),
-        "pair": None if pair is None else encode(pair),
+        "pair": None if pair is None else encode(np.asarray(pair, "f4")),
     }
     words = {
         "title": escape(title),

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import base64
-import math
 from collections.abc import Sequence
 from typing import Any
 
-import jax
 import numpy as np
 
 from ...grid.boundary import both_sides
@@ -15,17 +13,16 @@ from ...model.rollout import MARGIN, STRAIGHT_MARGIN
 from ...model.stepper import FADING, Stepper, with_readout
 from ...network.assemble import Network
 from ...network.edges import middle
-from ...network.inputs import Inputs
 from .lift import AXES, lifted
 
 MEMBERS = 4  # that run beside a forecast: each costs as much as it does
 
 
 def encode(array: Any) -> dict[str, Any]:
-    """An array of float32 or int32 as the page reads it."""
+    """An array as the page reads it: float64, or what it is of int32 and float32."""
     array = np.asarray(array)
-    kind = "int32" if array.dtype.kind in "iu" else "float32"
-    content = np.ascontiguousarray(array, "<i4" if kind == "int32" else "<f4").tobytes()
+    kind = "int32" if array.dtype.kind in "iu" else "float32" if array.dtype == "f4" else "float64"
+    content = np.ascontiguousarray(array, np.dtype(kind).newbyteorder("<")).tobytes()
     return {"type": kind, "shape": list(array.shape), "data": base64.b64encode(content).decode()}
 
 
@@ -50,10 +47,8 @@ def pack_model(
     parameters = context.parameters.shape[0]
     slopes = stepper.dimension * inputs.channels if context.potential else 0
     cells = inputs.window_cells * (inputs.channels + known + slopes)
-    centre = _centre(inputs, cells, cells - inputs.window_cells * slopes)
-    with jax.enable_x64(True):
-        arguments = features.arguments(centre[:cells], centre[cells:])
-    weights = np.asarray(features.weights)
+    weights, given = np.asarray(features.weights), np.asarray(context.scaled_parameters)
+    seen = len(weights) - parameters
     return {
         "dimension": dimension,
         "space": lifted(space, 1),
@@ -68,6 +63,7 @@ def pack_model(
         "activation": features.activation,
         "hidden": features.hidden,
         "rank": 0 if features.basis is None else features.basis.shape[1],
+        "linear": network.lead > 0,
         "twice": _twice(stepper),
         "fading": FADING if network.lead and features.hidden and not network.straight else 0,
         "farthest": STRAIGHT_MARGIN if network.straight else MARGIN,
@@ -77,10 +73,10 @@ def pack_model(
         **_beside(stepper, space),
         "windowCells": cells,
         "inputs": cells + inputs.values - parameters,
-        "weights": encode(weights[: len(weights) - parameters]),
+        "weights": encode(weights[:seen]),
         "basis": None if features.basis is None else encode(features.basis),
-        "centres": encode(arguments),
-        "versions": [_version(version, centre) for version in _versions(stepper, members)],
+        "bias": encode(features.bias + given @ weights[seen:]),
+        "versions": [_version(version) for version in _versions(stepper, members)],
         "patch": _patch(stepper, space),
     }
 
@@ -98,7 +94,6 @@ def _beside(stepper: Stepper, space: Sequence[int]) -> dict[str, Any]:
     known, parameters = context.fields.shape[0], context.parameters.shape[0]
     scaled = context.beside(np.zeros((inputs.channels, *space)))[:known]
     low, width = (part[parameters + known :] for part in (context.low, context.high - context.low))
-    low = low - 0.5 * width  # the page takes ½ for the middle of every range; of gradients that is 0
     mask = None if inputs.fill is None else (np.asarray(context.fields[-1]) > 0.5).astype(int)
     return {
         "fields": encode(scaled) if known else None,
@@ -122,41 +117,23 @@ def _twice(stepper: Stepper) -> bool:
     return limited and network.straight and network.lead > 0
 
 
-def _centre(inputs: Inputs, cells: int, known: int) -> np.ndarray:
-    """The middle of the range of all inputs: of gradients, behind what is known, 0."""
-    boxes, parameters = math.prod(inputs.boxes), np.asarray(inputs.context.scaled_parameters)
-    place = np.zeros(inputs.values - boxes - len(parameters))
-    middle = np.full(cells + boxes, 0.5)
-    middle[known:cells] = 0.0
-    return np.concatenate([middle, place, parameters])
-
-
-def _version(stepper: Stepper, centre: np.ndarray) -> dict[str, Any]:
+def _version(stepper: Stepper) -> dict[str, Any]:
     """What turns hidden units into answers: those of the middle block and, at open ends, of all."""
     several = len(stepper.inputs.edges.offsets) > 1
     return {
-        **_readout(stepper, middle(stepper.network, stepper.inputs), centre),
-        "patch": _readout(stepper, stepper.network, centre) if several else None,
+        **_readout(stepper, middle(stepper.network, stepper.inputs)),
+        "patch": _readout(stepper, stepper.network) if several else None,
     }
 
 
-def _readout(stepper: Stepper, network: Network, centre: np.ndarray) -> dict[str, Any]:
-    """Rows of what random units have beyond their tangents, then of inputs, and the constant.
-
-    A unit is act(b + d) = act(b) + act'(b) d + the rest; all but the rest is linear.
-    """
-    features, lead = network.features, network.lead
-    cells = len(centre) - stepper.inputs.values
-    with jax.enable_x64(True):
-        values, slopes = map(np.asarray, features.with_slopes(centre[:cells], centre[cells:]))
-    readout = np.asarray(network.readout)
-    linear = readout[: lead - 1] if lead else np.zeros((len(centre), readout.shape[1]))
-    random = readout[lead:]
-    count = len(centre) - stepper.inputs.context.parameters.shape[0]
-    constant = centre @ linear + values @ random + (readout[lead - 1] if lead else 0.0)
-    tangents = ((features.cell_weights() * slopes) @ random)[:count]
-    rows = [tangents, linear[:count]] if _twice(stepper) else [tangents + linear[:count]]
-    return {"readout": encode(np.concatenate([random, *rows])), "constant": encode(constant)}
+def _readout(stepper: Stepper, network: Network) -> dict[str, Any]:
+    """Rows of random units, then those of inputs, and the constant with what parameters add to it."""
+    readout, lead = np.asarray(network.readout), network.lead
+    linear, random = readout[:lead], readout[lead:]
+    parameters = np.asarray(stepper.inputs.context.scaled_parameters)
+    count = max(0, lead - 1 - len(parameters))
+    constant = parameters @ linear[count:-1] + linear[-1] if lead else np.zeros(readout.shape[1])
+    return {"readout": encode(np.concatenate([random, linear[:count]])), "constant": encode(constant)}
 
 
 def _patch(stepper: Stepper, space: Sequence[int]) -> dict[str, Any] | None:

@@ -61,7 +61,7 @@ def pack_states(recorded: Recorded | None, stepper: Stepper) -> dict[str, Any]:
     every_cell = (0, *range(2, shown.ndim))
     scales = [colour_scale(shown[:, channel]) for channel in range(stepper.channels)]
     return {
-        "states": None if recorded is None else encode(recorded.states),
+        "states": None if recorded is None else encode(np.asarray(recorded.states, "f4")),
         "every": 1 if recorded is None else recorded.every,
         "average": average.tolist(),
         "deviation": deviation.tolist(),

@@ -11,7 +11,7 @@ function decoded(value) {
   if (typeof value.data === "string" && value.type) {
     const bytes = Uint8Array.from(atob(value.data), (letter) => letter.charCodeAt(0));
     if (value.type === "bytes") return bytes;
-    return value.type === "int32" ? new Int32Array(bytes.buffer) : new Float32Array(bytes.buffer);
+    return new { int32: Int32Array, float32: Float32Array, float64: Float64Array }[value.type](bytes.buffer);
   }
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, decoded(part)]));
 }

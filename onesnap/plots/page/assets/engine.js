@@ -1,20 +1,15 @@
 "use strict";
-// The learned map u -> u_next: the same steps as those of `Stepper` in Python, in float32.
-//
-// Each random unit is split into its tangent at the middle of the training range, which the linear part
-// holds, and the rest: large numbers that cancel each other would cost digits.
+// The learned map u -> u_next: the same steps as those of `Stepper` in Python, in float64.
 //
 // Every grid has three axes here; of a plane the first one has one cell, of a line the second one too.
-// A state is a Float32Array of (channel, *space).
+// A state is a Float64Array of (channel, *space).
 
 const BLOCK_BYTES = 262144; // of hidden units at a time: they stay in the cache
-const sigmoid = (x) => 1 / (1 + Math.exp(-x));
-// Functions and their slopes. Beyond a tangent digits cancel, but those of float64.
 const ACTIVATIONS = {
-  softplus: [(x) => Math.max(x, 0) + Math.log1p(Math.exp(-Math.abs(x))), sigmoid],
-  sin: [Math.sin, Math.cos],
-  tanh: [Math.tanh, (x) => 1 - Math.tanh(x) ** 2],
-  linear: [(x) => x, () => 1],
+  softplus: (x) => Math.max(x, 0) + Math.log1p(Math.exp(-Math.abs(x))),
+  sin: Math.sin,
+  tanh: Math.tanh,
+  linear: (x) => x,
 };
 const four = (count) => 4 * Math.ceil(count / 4);
 
@@ -30,24 +25,23 @@ class Engine {
 
   /** One memory for the matrices and what they are applied to. */
   layOut(plain) {
-    const { weights, basis, centres, versions, hidden, rank, inputs } = this.model;
-    const beside = inputs - this.model.windowCells;
-    this.beside = beside;
+    const { weights, basis, bias, versions, hidden, rank, inputs, linear, twice, windowCells } = this.model;
+    this.beside = inputs - windowCells;
     this.hidden = four(hidden);
-    // Of a panel: hidden units, what they see, and what a linear part sees that is never limited.
-    this.rows = this.hidden + inputs * (this.model.twice ? 2 : 1);
-    this.panels = Math.max(1, Math.min(8, Math.floor(BLOCK_BYTES / (this.rows * 4 * LANES))));
-    const seen = rank ? four(rank) + beside : inputs;
+    // Of a panel: hidden units, what a linear part sees, and what they see themselves if that is limited.
+    this.answering = this.hidden + (linear ? inputs : 0);
+    this.rows = this.hidden + inputs * (twice ? 2 : 1);
+    this.panels = Math.max(1, Math.min(16, Math.floor(BLOCK_BYTES / (this.rows * ROW))));
+    const seen = rank ? four(rank) + this.beside : inputs;
     const sizes = {
-      weights: this.hidden * seen, centres: this.hidden, basis: four(rank) * this.model.windowCells,
-      nothing: Math.max(this.hidden, four(rank)), panel: this.panels * this.rows * LANES,
-      reduced: this.panels * seen * LANES,
+      weights: this.hidden * seen, bias: this.hidden, basis: four(rank) * windowCells,
+      nothing: four(rank), panel: this.panels * this.rows * LANES, reduced: this.panels * seen * LANES,
     };
     // The model's own readout and those of members beside it; at open ends each has another one.
     const readouts = versions.flatMap((version, v) => [[v, "", version], [v, "patch", version.patch]]);
     const there = readouts.filter(([, , readout]) => readout);
     for (const [v, kind, { constant }] of there) {
-      sizes[`readout${kind}${v}`] = four(constant.length) * this.rows;
+      sizes[`readout${kind}${v}`] = four(constant.length) * this.answering;
       sizes[`constant${kind}${v}`] = four(constant.length);
     }
     sizes.answer = this.panels * LANES * Math.max(...there.map(([, , { constant }]) => four(constant.length)));
@@ -55,26 +49,26 @@ class Engine {
     this.at = {};
     for (const [name, size] of Object.entries(sizes)) {
       this.at[name] = bytes;
-      bytes += Math.ceil(size / 4) * 16;
+      bytes += four(size) * BYTES;
     }
     this.kernel = makeKernel(bytes, plain);
-    this.memory = new Float32Array(this.kernel.buffer);
+    this.memory = new Float64Array(this.kernel.buffer);
     this.seen = seen;
     // Units, directions and outputs are filled up to fours by zeros.
     const skip = (row) => (rank && row >= rank ? row + four(rank) - rank : row);
     this.store("weights", weights, hidden, seen, skip);
-    this.store("basis", basis, rank, this.model.windowCells);
+    this.store("basis", basis, rank, windowCells);
     const behind = (row) => (row >= hidden ? row + this.hidden - hidden : row);
-    this.memory.set(centres, this.at.centres / 4);
+    this.memory.set(bias, this.at.bias / BYTES);
     for (const [v, kind, { readout, constant }] of there) {
-      this.store(`readout${kind}${v}`, readout, constant.length, this.rows, behind);
-      this.memory.set(constant, this.at[`constant${kind}${v}`] / 4);
+      this.store(`readout${kind}${v}`, readout, constant.length, this.answering, behind);
+      this.memory.set(constant, this.at[`constant${kind}${v}`] / BYTES);
     }
   }
 
   /** Store a matrix (column, row) in groups of four rows. */
   store(name, matrix, rows, columns, place = (column) => column) {
-    const first = this.at[name] / 4;
+    const first = this.at[name] / BYTES;
     for (let i = 0; i < (rows ? matrix.length / rows : 0); i++)
       for (let row = 0; row < rows; row++)
         this.memory[first + ((row >> 2) * columns + place(i)) * 4 + (row & 3)] = matrix[i * rows + row];
@@ -86,7 +80,7 @@ class Engine {
     let row = 0;
     const fill = (value) => {
       for (let w = 0; w < count; w++)
-        memory[at / 4 + (w >> 3) * (step / 4) + row * LANES + (w & 7)] = value(w);
+        memory[(at + (w >> 2) * step) / BYTES + row * LANES + (w & 3)] = value(w);
       row++;
     };
     for (const part of parts) {
@@ -97,7 +91,7 @@ class Engine {
           for (let j = 0; j < sides[1]; j++)
             for (let k = 0; k < sides[2]; k++) {
               const from = c * size + (i * apart[0] * shape[1] + j * apart[1]) * shape[2] + k * apart[2];
-              fill((w) => data[from + first[w]] - 0.5);
+              fill((w) => data[from + first[w]]);
             }
     }
     this.reader.place.forEach((cosines, axis) => {
@@ -108,45 +102,40 @@ class Engine {
   /** The network on windows that start at these cells of each axis: its answers are left in memory. */
   evaluate(parts, starts, which, outputs) {
     const { hidden, rank, twice, activation, inputs, windowCells } = this.model, { at, kernel } = this;
-    const panels = Math.ceil(starts[0].length / LANES), step = this.rows * 4 * LANES;
-    const behind = at.panel + this.hidden * 4 * LANES;
+    const panels = Math.ceil(starts[0].length / LANES), step = this.rows * ROW;
+    const linear = at.panel + this.hidden * ROW, behind = linear + (twice ? inputs * ROW : 0);
     this.gather(parts, starts, hidden ? "limited" : "raw", behind, step);
-    if (twice) this.gather(parts, starts, "raw", behind + inputs * 4 * LANES, step);
+    if (twice) this.gather(parts, starts, "raw", linear, step);
     if (hidden) {
       let [seen, apart] = [behind, step];
       if (rank) {
-        const by = this.seen * 4 * LANES, head = four(rank) * LANES, cells = windowCells * LANES;
+        const by = this.seen * ROW, head = four(rank) * LANES, cells = windowCells * LANES;
         kernel.product(at.basis, seen, at.reduced, at.nothing, four(rank) / 4, windowCells, panels, apart, by);
         for (let panel = 0; panel < panels; panel++) {
-          const from = (seen + panel * apart) / 4 + cells;
-          this.memory.copyWithin((at.reduced + panel * by) / 4 + head, from, from + this.beside * LANES);
+          const from = (seen + panel * apart) / BYTES + cells;
+          this.memory.copyWithin((at.reduced + panel * by) / BYTES + head, from, from + this.beside * LANES);
         }
         [seen, apart] = [at.reduced, by];
       }
-      kernel.product(at.weights, seen, at.panel, at.nothing, this.hidden / 4, this.seen, panels, apart, step);
-      for (let panel = 0; panel < panels; panel++)
-        this.bend(activation, at.panel + panel * step);
+      kernel.product(at.weights, seen, at.panel, at.bias, this.hidden / 4, this.seen, panels, apart, step);
+      for (let panel = 0; panel < panels; panel++) this.bend(activation, at.panel + panel * step);
     }
     const groups = four(outputs) / 4;
-    kernel.product(at[`readout${which}`], at.panel, at.answer, at[`constant${which}`], groups, this.rows, panels, step, groups * 16 * LANES);
+    kernel.product(at[`readout${which}`], at.panel, at.answer, at[`constant${which}`], groups, this.answering, panels, step, groups * 4 * ROW);
   }
 
-  /** Of what units are given, d, to what they have beyond their tangent. */
+  /** The activation of all units of a panel, in place. */
   bend(name, panel) {
-    if (name === "squareplus") return this.kernel.squareplus(panel, this.at.centres, this.hidden);
-    const [act, slope] = ACTIVATIONS[name], memory = this.memory;
-    for (let unit = 0; unit < this.hidden; unit++) {
-      const centre = memory[this.at.centres / 4 + unit], value = act(centre), steep = slope(centre);
-      for (let i = panel / 4 + unit * LANES, end = i + LANES; i < end; i++)
-        memory[i] = act(centre + memory[i]) - value - steep * memory[i];
-    }
+    if (name === "squareplus") return this.kernel.squareplus(panel, this.hidden);
+    const act = ACTIVATIONS[name], memory = this.memory;
+    for (let i = panel / BYTES, end = i + this.hidden * LANES; i < end; i++) memory[i] = act(memory[i]);
   }
 
   /** What a version of the network makes of a centred field. */
   advance(field, mean, version) {
     const { space, stride, versions, patch } = this.model, outputs = versions[version].constant.length;
     const parts = this.reader.read(field, mean), block = volume(stride), tiles = this.tiles;
-    const following = new Float32Array(field.length);
+    const following = new Float64Array(field.length);
     const startOf = (w) => [Math.floor(w / (tiles[1] * tiles[2])), Math.floor(w / tiles[2]) % tiles[1], w % tiles[2]]
       .map((tile, axis) => tile * stride[axis]);
     const within = Array.from({ length: outputs }, (_, o) => [Math.floor(o / block), ...placeOf(o % block, stride)]);
@@ -171,7 +160,7 @@ class Engine {
       evaluate([0, 1, 2].map((axis) => Int32Array.from(at, (start) => start[axis])));
       for (let w = 0; w < count; w++)
         use(at[w], (o, outputs) =>
-          this.at.answer / 4 + (w >> 3) * four(outputs) * LANES + o * LANES + (w & 7), first + w);
+          this.at.answer / BYTES + ((w >> 2) * four(outputs) + o) * LANES + (w & 3), first + w);
     }
   }
 
@@ -179,7 +168,7 @@ class Engine {
   mend(parts, following, version) {
     const { windows, cells, sources } = this.model.patch, { channels, versions } = this.model;
     const total = windows.length / 3, outputs = versions[version].patch.constant.length, size = outputs / channels;
-    const answers = new Float32Array(outputs * total);
+    const answers = new Float64Array(outputs * total);
     this.over(total, (w) => [0, 1, 2].map((axis) => windows[axis * total + w]),
       (starts) => this.evaluate(parts, starts, `patch${version}`, outputs),
       (at, answer, w) => {

@@ -14,7 +14,7 @@ function randomFrom(seed) {
 
 /** Means over 2 radius + 1 cells along an axis of a periodic grid. */
 function blurred(field, space, axis, radius) {
-  const out = new Float32Array(field.length), length = space[axis];
+  const out = new Float64Array(field.length), length = space[axis];
   const apart = space.slice(axis + 1).reduce((a, b) => a * b, 1);
   for (let line = 0; line < field.length / length; line++) {
     const first = Math.floor(line / apart) * apart * length + (line % apart);
@@ -32,9 +32,9 @@ function blurred(field, space, axis, radius) {
 /** Smooth noise with the mean, the deviation and the correlation length of the data. */
 function randomState(model, data, seed) {
   const uniform = randomFrom(seed), cells = volume(model.space);
-  const state = new Float32Array(model.channels * cells);
+  const state = new Float64Array(model.channels * cells);
   for (let c = 0; c < model.channels; c++) {
-    let noise = Float32Array.from({ length: cells }, () => uniform() - 0.5);
+    let noise = Float64Array.from({ length: cells }, () => uniform() - 0.5);
     for (let pass = 0; pass < 3; pass++)
       for (const axis of [0, 1, 2]) {
         const radius = Math.min(Math.ceil(data.smooth / 2), (model.space[axis] - 1) >> 1);

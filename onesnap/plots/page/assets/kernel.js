@@ -1,10 +1,12 @@
 "use strict";
-// Matrix products on panels of eight windows: WebAssembly with vectors of four, or plain JavaScript.
+// Matrix products on panels of four windows in float64: WebAssembly with vectors of two, or plain JavaScript.
 //
-// A panel holds rows of eight numbers, one for each window. A matrix is stored in groups of four
+// A panel holds rows of four numbers, one for each window. A matrix is stored in groups of four
 // rows, `(rows / 4, columns, 4)`. All arrays lie in one memory; addresses are in bytes.
 
-const LANES = 8;
+const LANES = 4;
+const BYTES = 8; // of a number
+const ROW = LANES * BYTES;
 const PAGE_BYTES = 65536;
 
 function leb(value) {
@@ -23,7 +25,7 @@ const number = (value) => [0x41, value]; // 0 to 63
 const ADD = 0x6a, MULTIPLY = 0x6c, BELOW = 0x49;
 const simd = (code, ...more) => [0xfd, ...leb(code), ...more];
 const vector = (offset) => simd(0x00, 4, ...leb(offset)); // v128.load
-const splat = (offset) => simd(0x09, 2, ...leb(offset)); // v128.load32_splat
+const splat = (offset) => simd(0x0a, 3, ...leb(offset)); // v128.load64_splat
 const store = (offset) => simd(0x0b, 4, ...leb(offset));
 const shift = (local, by) => [...get(local), ...by, ADD, ...set(local)];
 const loop = (body) => [0x03, VOID, ...body, 0x0b];
@@ -35,24 +37,24 @@ function productCode() {
   const [group, panel, column, pa, px, pc] = [9, 10, 11, 12, 13, 14]; // then vectors
   const left = 15, right = 16, weight = 17, sums = 18;
   const accumulate = (sum, seen) => [
-    ...get(sum), ...get(weight), ...get(seen), ...simd(0xe6), ...simd(0xe4), ...set(sum),
+    ...get(sum), ...get(weight), ...get(seen), ...simd(0xf2), ...simd(0xf0), ...set(sum),
   ];
   const rows = [0, 1, 2, 3];
   const start = rows.flatMap((r) => [
-    ...get(bias), ...splat(4 * r), ...set(sums + 2 * r), ...get(sums + 2 * r), ...set(sums + 2 * r + 1),
+    ...get(bias), ...splat(BYTES * r), ...set(sums + 2 * r), ...get(sums + 2 * r), ...set(sums + 2 * r + 1),
   ]);
   const inner = [
     ...get(px), ...vector(0), ...set(left), ...get(px), ...vector(16), ...set(right),
     ...rows.flatMap((r) => [
-      ...get(pa), ...splat(4 * r), ...set(weight),
+      ...get(pa), ...splat(BYTES * r), ...set(weight),
       ...accumulate(sums + 2 * r, left), ...accumulate(sums + 2 * r + 1, right),
     ]),
-    ...shift(pa, number(16)), ...shift(px, number(32)),
+    ...shift(pa, number(4 * BYTES)), ...shift(px, number(ROW)),
     ...again(column, columns),
   ];
   const finish = rows.flatMap((r) => [
-    ...get(pc), ...get(sums + 2 * r), ...store(32 * r),
-    ...get(pc), ...get(sums + 2 * r + 1), ...store(32 * r + 16),
+    ...get(pc), ...get(sums + 2 * r), ...store(ROW * r),
+    ...get(pc), ...get(sums + 2 * r + 1), ...store(ROW * r + 16),
   ]);
   const overPanels = [
     ...get(a), ...set(pa),
@@ -64,38 +66,25 @@ function productCode() {
   const overGroups = [
     ...number(0), ...set(panel), ...loop(overPanels),
     ...get(pa), ...set(a), // the next group of rows begins where this one ended
-    ...shift(c, [0x41, ...leb(128)]), ...shift(bias, number(16)),
+    ...shift(c, [0x41, ...leb(4 * ROW)]), ...shift(bias, number(4 * BYTES)),
     ...again(group, groups),
   ];
   const locals = [2, 6, I32, 11, V128];
   return [...locals, ...number(0), ...set(group), ...loop(overGroups), 0x0b];
 }
 
-/** squareplus(panel, centres, units): what ½ (z + √(z² + 4)) has beyond its tangent, in place.
- *
- * Rows of the panel hold d = z - b, with b the centre of a unit. With r = √(b² + 4), q = √(z² + 4):
- * ½ d² (r - b (2 b + d) / (q + r)) / (r (q + r)), which loses no digits where d is small.
- */
+/** squareplus(panel, units): ½ (z + √(z² + 4)) of each number z of a panel, in place. */
 function squareplusCode() {
-  const [panel, centres, units] = [0, 1, 2], unit = 3;
-  const [d, b, r, sum] = [4, 5, 6, 7];
-  const [sqrt, add, subtract, multiply, divide] = [0xe3, 0xe4, 0xe5, 0xe6, 0xe7].map((code) => simd(code));
-  const constant = (value) => [0x43, ...new Uint8Array(new Float32Array([value]).buffer), ...simd(0x13)];
-  const root = (z) => [...z, ...z, ...multiply, ...constant(4), ...add, ...sqrt];
+  const [panel, units, unit, z] = [0, 1, 2, 3];
+  const [sqrt, add, multiply] = [0xef, 0xf0, 0xf2].map((code) => simd(code));
+  const constant = (value) => [0x44, ...new Uint8Array(new Float64Array([value]).buffer), ...simd(0x14)];
   const half = (offset) => [
-    ...get(panel), ...get(panel), ...vector(offset), ...set(d),
-    ...root([...get(d), ...get(b), ...add]), ...get(r), ...add, ...set(sum),
-    ...get(r), ...get(b), ...get(b), ...get(b), ...add, ...get(d), ...add, ...multiply,
-    ...get(sum), ...divide, ...subtract,
-    ...get(d), ...get(d), ...multiply, ...constant(0.5), ...multiply, ...multiply,
-    ...get(r), ...get(sum), ...multiply, ...divide, ...store(offset),
+    ...get(panel), ...get(panel), ...vector(offset), ...set(z),
+    ...get(z), ...get(z), ...get(z), ...multiply, ...constant(4), ...add, ...sqrt, ...add,
+    ...constant(0.5), ...multiply, ...store(offset),
   ];
-  const body = [
-    ...get(centres), ...splat(0), ...set(b), ...root(get(b)), ...set(r),
-    ...half(0), ...half(16),
-    ...shift(panel, number(32)), ...shift(centres, number(4)), ...again(unit, units),
-  ];
-  return [2, 1, I32, 4, V128, ...number(0), ...set(unit), ...loop(body), 0x0b];
+  const body = [...half(0), ...half(16), ...shift(panel, number(ROW)), ...again(unit, units)];
+  return [2, 1, I32, 1, V128, ...number(0), ...set(unit), ...loop(body), 0x0b];
 }
 
 function moduleBytes() {
@@ -105,7 +94,7 @@ function moduleBytes() {
   const code = (body) => [...leb(body.length), ...body];
   return new Uint8Array([
     0, 97, 115, 109, 1, 0, 0, 0,
-    ...section(1, [2, ...type(9), ...type(3)]),
+    ...section(1, [2, ...type(9), ...type(2)]),
     ...section(2, [1, ...text("page"), ...text("memory"), 2, 0, 1]),
     ...section(3, [2, 0, 1]),
     ...section(7, [2, ...text("product"), 0, 0, ...text("squareplus"), 0, 1]),
@@ -115,15 +104,14 @@ function moduleBytes() {
 
 /** The same two functions without WebAssembly. */
 function plainKernel(buffer) {
-  const f = new Float32Array(buffer);
+  const f = new Float64Array(buffer);
   function product(a, x, c, bias, groups, columns, panels, xStep, cStep) {
     for (let group = 0; group < groups; group++) {
-      const first = a / 4 + group * columns * 4;
+      const first = a / BYTES + group * columns * 4, start = bias / BYTES + group * 4;
       for (let panel = 0; panel < panels; panel++) {
-        const seen = (x + panel * xStep) / 4, out = (c + panel * cStep) / 4 + group * 4 * LANES;
+        const seen = (x + panel * xStep) / BYTES, out = (c + panel * cStep) / BYTES + group * 4 * LANES;
         for (let lane = 0; lane < LANES; lane += 2) {
-          let s = f[bias / 4 + group * 4], t = f[bias / 4 + group * 4 + 1];
-          let u = f[bias / 4 + group * 4 + 2], v = f[bias / 4 + group * 4 + 3];
+          let s = f[start], t = f[start + 1], u = f[start + 2], v = f[start + 3];
           let s2 = s, t2 = t, u2 = u, v2 = v;
           for (let k = 0, pa = first, px = seen + lane; k < columns; k++, pa += 4, px += LANES) {
             const left = f[px], right = f[px + 1];
@@ -131,21 +119,14 @@ function plainKernel(buffer) {
             s += w0 * left; s2 += w0 * right; t += w1 * left; t2 += w1 * right;
             u += w2 * left; u2 += w2 * right; v += w3 * left; v2 += w3 * right;
           }
-          const at = out + lane;
-          f[at] = s; f[at + 1] = s2; f[at + 8] = t; f[at + 9] = t2;
-          f[at + 16] = u; f[at + 17] = u2; f[at + 24] = v; f[at + 25] = v2;
+          [s, s2, t, t2, u, u2, v, v2].forEach((sum, i) => (f[out + (i >> 1) * LANES + lane + (i & 1)] = sum));
         }
       }
     }
   }
-  function squareplus(panel, centres, units) {
-    for (let unit = 0; unit < units; unit++) {
-      const b = f[centres / 4 + unit], r = Math.sqrt(b * b + 4);
-      for (let i = panel / 4 + unit * LANES, end = i + LANES; i < end; i++) {
-        const d = f[i], sum = Math.sqrt((b + d) * (b + d) + 4) + r;
-        f[i] = (0.5 * d * d * (r - (b * (2 * b + d)) / sum)) / (r * sum);
-      }
-    }
+  function squareplus(panel, units) {
+    for (let i = panel / BYTES, end = i + units * LANES; i < end; i++)
+      f[i] = 0.5 * (f[i] + Math.sqrt(f[i] * f[i] + 4));
   }
   return { kind: "JavaScript", buffer, product, squareplus };
 }

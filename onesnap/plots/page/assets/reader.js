@@ -6,7 +6,7 @@ const BOXES = 5; // averages over boxes along an axis
 /** Where the cells of a padded axis come from: index, sign, and which end's held value is added. */
 function beyond(points, reach, more, [low, high]) {
   const length = points + 2 * reach + more;
-  const axis = { source: new Int32Array(length), sign: new Float32Array(length).fill(1), end: new Int8Array(length) };
+  const axis = { source: new Int32Array(length), sign: new Float64Array(length).fill(1), end: new Int8Array(length) };
   for (let i = 0; i < length; i++) {
     const cell = i - reach, out = cell < 0 ? low : high;
     axis.source[i] = cell;
@@ -36,7 +36,7 @@ class Reader {
   cosines(points, axis) {
     const { position, stride } = this.model;
     return Array.from({ length: position[axis] }, (_, power) =>
-      Float32Array.from({ length: points }, (_, cell) =>
+      Float64Array.from({ length: points }, (_, cell) =>
         Math.cos((2 ** power * Math.PI * (cell + (stride[axis] - 1) / 2)) / points)));
   }
 
@@ -46,7 +46,7 @@ class Reader {
     const kinds = boundary.map((ends) => ends.map((end) => (known && typeof end === "number" ? "open" : end)));
     const [x, y, z] = space.map((points, axis) => beyond(points, reach[axis], this.more[axis], kinds[axis]));
     const shape = [x, y, z].map(({ source }) => source.length);
-    const padded = new Float32Array(channels * volume(shape));
+    const padded = new Float64Array(channels * volume(shape));
     for (let c = 0, at = 0; c < channels; c++) {
       const held = (axis, end) => (levels ? 2 * levels[c][axis][end - 1] : 0);
       const base = [0, 1, 2].map((axis) => [0, held(axis, 1), held(axis, 2)]);
@@ -65,7 +65,7 @@ class Reader {
 
   /** Averages over boxes that start at each cell of a padded field, along one axis after the other. */
   averages({ data, shape }, sides) {
-    let means = Float64Array.from(data);
+    let means = data;
     const channels = data.length / volume(shape), now = [...shape];
     sides.forEach((side, axis) => {
       if (side === 1) return;
@@ -81,7 +81,7 @@ class Reader {
           }
       means = next;
     });
-    return { data: Float32Array.from(means), shape: now };
+    return { data: means, shape: now };
   }
 
   limit(data) {
@@ -92,7 +92,7 @@ class Reader {
   /** Gradients of potentials of a scaled field, in units of their own range. */
   gradients(scaled) {
     const { channels, dimension, gradients } = this.model, axes = [0, 1, 2].slice(3 - dimension);
-    const count = channels * dimension, all = new Float32Array(count * this.cells);
+    const count = channels * dimension, all = new Float64Array(count * this.cells);
     const state = this.limit(scaled);
     for (let c = 0; c < channels; c++)
       this.waves.gradients(state.subarray(c * this.cells, (c + 1) * this.cells), axes).forEach((along, axis) => {

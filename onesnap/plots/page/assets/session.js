@@ -34,7 +34,7 @@ class Session {
   }
 
   begin(origin, given) {
-    const state = covered(this.model, given);
+    const state = covered(this.model, Float64Array.from(given));
     Object.assign(this, { origin, state, step: 0, diverged: false, touched: false });
     this.number = (this.number || 0) + 1; // answers to earlier questions no longer count
     this.pose = Float64Array.from({ length: this.size }, (_, i) => i + 1);
@@ -70,7 +70,7 @@ class Session {
     const index = this.origin.start + ahead;
     if (index >= this.recorded) return null;
     const state = this.data.states.subarray(index * this.size, (index + 1) * this.size);
-    return Float32Array.from(this.pose, (from) => Math.sign(from) * state[Math.abs(from) - 1]);
+    return Float64Array.from(this.pose, (from) => Math.sign(from) * state[Math.abs(from) - 1]);
   }
 
   /** Steps from the start to the last recorded state. */
