@@ -486,7 +486,8 @@ class Surrogate:
         shape `space` of the grid. What to show: `names` of the channels and of the `axes`, the width
         `dx` of a cell along each, `time_units`, a `title`, an `equation`, the `pair` `(before,
         after)` that was learned from, if it is not among the states, and the `trust` of
-        onesnap.trust, for its errors beside those of simple models.
+        onesnap.trust, for its errors beside those of simple models. If the states are of a System,
+        give it as `system`: the page solves it, so that the truth goes on from strokes.
 
         >>> model.page("ks.html", truth, dt=system.dt, pair=(truth[0], truth[1]), force=True)
         """

@@ -242,7 +242,7 @@ def _playable(experiment: Experiment, pair: np.ndarray) -> str:
         model.stepper_, model.plan_, experiment.truth,
         every=every, pair=pair, dt=dt, names=_names(system), trust=judged, members=model.fit_.members,
         dx=(system.dx,) * system.dimension,
-        title=system.title, equation=system.equation,
+        title=system.title, system=system,
     )  # fmt: skip
 
 

@@ -31,18 +31,24 @@ def page(
     from ..data import open as open_data
     from ..data.atomic import check_writable
     from ..data.card import context_of, in_steps
+    from ..equations import systems
     from ..plots.page import MOST_STEPS
     from ..surrogate import load
 
     check_writable(out, ".html", force=force)
     learned, about = load(model), {"title": title or model.stem, "force": force}
+    named = (learned.data_ or {}).get("system", "")
     if file is None:
+        system = systems.get(named)
+        about |= {"system": system, "space": system and system.shape[1:]}
         learned.page(out, dt=dt, **about)
     else:
         dataset = open_data(file, field=field, dims=dims, dt=dt)
         dataset = dataset.thinned(in_steps(learned.data_, dataset, learned.plan_.lag))
         states = dataset.states(trajectory, 0, MOST_STEPS + 1)
         context = context_of(learned.data_, dataset, trajectory) if learned.data_ else {}
+        system = systems.get(dataset.attributes.get("system", named))
+        about |= {"system": system if system and system.shape[1:] == dataset.space else None}
         about |= {"dt": dataset.dt, "names": _with_units(dataset), "trust": _judged(learned, dataset)}
         learned.page(out, states, **context, **about)
     say(f"{out}: {out.stat().st_size / 1e6:.2g} MB; open it in a browser")

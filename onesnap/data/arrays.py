@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import zipfile
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -59,13 +60,21 @@ def open_npz(path, field: str | None = None, dims=None) -> Dataset:
     with reading(path):
         headers = _headers(path)
         chosen = choose(path, headers, field)
-        text = headers.get("onesnap")
-        small = text is not None and text.dtype.kind == "U" and not text.shape and text.size < 2**20
-        origin = str(_member(path, "onesnap")) if small else None
+        origin, system = (_text(path, headers.get(name), name) for name in ("onesnap", "system"))
         if dims is None and stored_channels(origin):
             dims = _own_dims(headers[chosen[0]])  # a forecast of ours, on however small a grid
         load = partial(_member, path)
-        return recognise(open_named(path, "NumPy archive", headers, load, chosen, dims), origin)
+        dataset = recognise(open_named(path, "NumPy archive", headers, load, chosen, dims), origin)
+        if system is None:
+            return dataset
+        return replace(dataset, attributes={**dataset.attributes, "system": system})
+
+
+def _text(path, header: Header | None, name: str) -> str | None:
+    """A short text of an archive; None where there is none of this name."""
+    if header is None or header.dtype.kind != "U" or header.shape or header.size >= 2**20:
+        return None
+    return str(_member(path, name))
 
 
 def _headers(path, most: int = 2**31) -> dict[str, Header]:

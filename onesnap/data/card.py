@@ -14,8 +14,13 @@ ALIKE = 0.01  # of a spacing: files round theirs
 
 
 def card(dataset: Dataset) -> dict[str, Any]:
-    """Names, units, spacing, parameters and known fields; `dt` is that of a step of the model."""
+    """Names, units, spacing, parameters and known fields; `dt` is that of a step of the model.
+
+    The `system` is there if the file names one that was simulated.
+    """
+    system = dataset.attributes.get("system")
     return {
+        **({} if system is None else {"system": str(system)}),
         "source": Path(dataset.path).name,
         "format": dataset.format,
         "fields": [[f.name, f.kind, f.channels, f.units] for f in dataset.fields],

@@ -41,7 +41,7 @@ class Dataset:
     `dx` and `dt` are None where the file does not say. `boundary` has an entry for each axis, as
     `Surrogate(boundary=...)` takes it. `context` names the known fields, `scalar_context` is False
     if any of them turns with the axes. `mask` is True where there are values at all times, None if
-    that is everywhere. `notes` tell what was assumed or left out, `attributes` what a forecast of
+    that is everywhere. `notes` tell what was assumed or left out, `attributes` what a file of
     ours says about itself.
 
     >>> data.names, data.space, data.dt, data.boundary

@@ -2,6 +2,7 @@
 
 catalogue   every system: its equation, grid, initial states and symmetry
 solvers     spectral solver steps out of the parts of exponax
+terms       an equation as data, read off its solver
 simulate    from a system to a trajectory
 """
 

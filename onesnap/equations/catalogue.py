@@ -26,6 +26,8 @@ from ..symmetry.groups import Group, full, trivial
 if TYPE_CHECKING:
     import exponax
 
+    from .terms import Terms
+
 MEANS = ("conserved", "drifting", "free")
 
 
@@ -96,6 +98,16 @@ class System:
     def dx(self) -> float:
         """The distance from one point to the next."""
         return self.length / self.points
+
+    def terms(self) -> Terms:
+        """The equation as data, for solvers elsewhere: linear terms, and products of derivatives.
+
+        >>> snap.systems["burgers-1d"].terms().products[0].factor  # of ∂ₓ(u²)
+        -0.5
+        """
+        from .terms import read_terms
+
+        return read_terms(self)
 
     def stepper(self) -> exponax.BaseStepper | exponax.RepeatedStepper:
         """The map u → u_next of one `dt`; for float64 make and use it in `jax.enable_x64(True)`.

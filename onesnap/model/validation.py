@@ -148,7 +148,9 @@ CARD: dict[str, Check] = {
     "parameters": _list_of(_is_text),
     "context": _list_of(_is_text),
     "masked": FLAG,
+    "system": _is_text,
 }
+OPTIONAL = {"system"}  # of the card
 
 
 def check_settings(settings: Mapping[str, Any]) -> None:
@@ -186,7 +188,7 @@ def check_card(card: Mapping[str, Any] | None, channels: int, dimension: int, kn
         "parameters": (len(card["parameters"]), known.parameters.shape[0]),
         "context": (len(card["context"]) + card["masked"], known.fields.shape[0] - known.older),
     }
-    missing = set(CARD) - set(card)
+    missing = set(CARD) - set(card) - OPTIONAL
     wrong = [name for name, (count, expected) in counts.items() if count != expected]
     if missing or wrong:
         raise ValueError(f"data lacks {sorted(missing)}, and {wrong} do not fit the model")

@@ -104,7 +104,7 @@ def run(name: str, system: snap.System) -> dict[str, Any]:
     page = make_page(
         model.stepper_, model.plan_, truth,
         every=every, pair=(before, after), dt=system.dt,
-        title=system.title, equation=system.equation,
+        title=system.title, system=system,
     )  # fmt: skip
     write_atomically(PAGES / f"{name}.html", page.encode(), force=True)
     return {

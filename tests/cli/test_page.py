@@ -66,6 +66,33 @@ def test_a_page_without_data_takes_the_name_of_the_model(folder):
     assert content(folder / "bare.html")["data"]["states"] is None
 
 
+def test_a_file_that_names_its_system_makes_a_page_that_solves_it(folder):
+    states = np.sin(2 * np.pi * (np.arange(512) / 512 + 0.1 * np.arange(5)[:, None]))[:, None]
+    np.savez(folder / "ks.npz", states=states, dt=0.1, system="ks-1d")
+    np.savez(folder / "cut.npz", states=states[..., :256], dt=0.1, system="ks-1d")
+    data = snap.open(folder / "ks.npz")
+    settings = {
+        "extent": 1,
+        "hidden": 0,
+        "noise": 1e-3,
+        "symmetry": None,
+        "mean": "keep",
+        "context": 0,
+    }
+    model = snap.Surrogate(**settings, surroundings=(), boundary="periodic", lag=1).fit(data)
+    assert model.data_["system"] == "ks-1d"
+    model.save(folder / "ks")
+    for number, (files, solved) in enumerate([(["ks.npz"], True), (["cut.npz"], False), ([], True)]):
+        out = folder / f"solved{number}.html"
+        result = run("page", folder / "ks", *(folder / file for file in files), "--out", out)
+        assert result.exit_code == 0, result.stderr
+        page = content(out)
+        assert (page["terms"] is not None) == solved
+        if solved:
+            assert page["terms"]["substeps"] == 2  # of 0.05, in a step of the model
+            assert "− uₓₓₓₓ" in out.read_text("utf-8")
+
+
 def test_help_has_an_example_and_the_ending_counts(folder):
     assert "Example: onesnap page" in run("page", "--help").stdout
     result = run("page", folder / "model", "--out", folder / "page.txt")

@@ -2,6 +2,7 @@
 
 pack       the numbers of a model, as the page takes them
 recorded   those of recorded states
+equation   the terms of an equation that is known
 elements   the symmetries of a model, with names
 labels     names and units
 notebook   inside a notebook
@@ -9,7 +10,8 @@ lesson     what a model learned from, how good it is
 lift       lines and planes as volumes
 document   the page around them
 assets     its markup, style and scripts:
-           grid, kernel (matrix products), fourier, reader and engine (a step), worker (runs it),
+           grid, kernel (matrix products), fourier, reader and engine (a step), solver
+           (of the equation), worker (runs both),
            field (starts, brushes, turns), session (a run), paint, view (what is seen), links,
            app and controls (buttons, keys, the pointer), script (`window.onesnap`)
 """

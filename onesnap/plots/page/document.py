@@ -24,12 +24,13 @@ from ...model.stepper import Stepper
 from .. import html as report
 from ..style import DIFFERENCE
 from .elements import pack_elements
+from .equation import pack_terms
 from .labels import pack_labels
 from .lesson import check_pair, find_pair, skill_of, words_of
 from .pack import encode, pack_model
 from .recorded import default_space, make_recorded, pack_states
 
-ENGINE = ("grid.js", "kernel.js", "fourier.js", "reader.js", "engine.js", "worker.js")
+ENGINE = ("grid.js", "kernel.js", "fourier.js", "reader.js", "engine.js", "solver.js", "worker.js")
 APP = (
     "field.js",
     "paint.js",
@@ -59,6 +60,7 @@ def make_page(
     seen: Fingerprints | None = None,
     trust: Trust | None = None,
     members: np.ndarray | None = None,
+    system: Any = None,
     title: str = "",
     equation: str = "",
     **labels,
@@ -69,8 +71,9 @@ def make_page(
     and are compared with; without them give the shape `space` of the grid. `pair` is what the model
     learned from; without it, it is looked for among the states by the fingerprints of those `seen`.
     `trust` tells how good a step is, `members` (deviations from its readout) what error a forecast
-    expects of itself. The `labels` are `dt`, the time of a step in `time_units`, `dx`, the width of a
-    cell along each of the `axes`, and the `names` of the channels.
+    expects of itself. The page solves the `system` that the states are of, if it is given, and then
+    has a truth for strokes and random starts, too. The `labels` are `dt`, the time of a step in
+    `time_units`, `dx`, the width of a cell along each of the `axes`, and the `names` of the channels.
     """
     recorded = None if states is None else make_recorded(stepper, states, every)
     if recorded is not None:
@@ -84,11 +87,16 @@ def make_page(
     elif states is not None and every == 1 and seen is not None:
         pair = find_pair(stepper, states, seen)
     title, data = title or "A learned flow map", pack_states(recorded, stepper)
+    terms = None
+    if system is not None:
+        labels["dt"] = system.dt if labels.get("dt") is None else labels["dt"]
+        terms, equation = pack_terms(system, space, labels["dt"]), equation or system.equation
     used = sorted({scale["colours"] for scale in data["scales"]})
     content = {
         "title": title,
         "model": pack_model(stepper, space, members),
         "data": data,
+        "terms": terms,
         **pack_labels(stepper, **labels),
         "colours": {name: _table(name) for name in used} | {"difference": _table(DIFFERENCE)},
         "threshold": VALID_RSE,

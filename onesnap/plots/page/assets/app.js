@@ -37,11 +37,14 @@ function tell() {
   const { start } = session.origin;
   element("start-at").textContent = start === undefined ? "random" : `t = ${view.time(start * session.data.every)}`;
   if (start !== undefined) element("start").value = start;
-  element("truth-at").textContent = session.step > session.horizon ? "ended: no more states are recorded" : "";
-  element("verdict").textContent = session.horizon ? `Relative squared error of the forecast: ${errorWords(session.errors)}.` : "";
+  element("truth-at").textContent = session.solving
+    ? session.solved ? "solved here" : "ended: the solver did not get through"
+    : session.step > session.horizon ? "ended: no more states are recorded" : "";
+  element("verdict").textContent = session.judged ? `Relative squared error of the forecast: ${errorWords(session.errors)}.` : "";
   element("expectation").textContent = session.members
     ? `It expects of itself, by ${session.members.length} members with other weights: ${errorWords(session.expected)}.` : "";
-  element("drawn").textContent = session.touched && session.horizon ? "You have drawn on it; the truth does not know." : "";
+  element("drawn").textContent = session.touched && session.judged
+    ? session.solving ? "You have drawn on it, and on the truth." : "You have drawn on it; the truth does not know." : "";
 }
 
 /** Errors in words: when they passed the threshold, or what they are now. */

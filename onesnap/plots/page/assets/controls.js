@@ -70,10 +70,13 @@ function listenToSliders() {
   element("size").value = Math.max(2, Math.min(24, Math.round(Math.max(...model.space) / 24)));
   element("beside").parentElement.hidden = model.versions.length < 2;
   element("beside").checked = session.expecting;
-  on("beside", ({ target }) => restart(() => {
-    session.beside = target.checked;
-    startOver();
-  }));
+  element("solve").parentElement.hidden = !session.terms;
+  element("solve").checked = session.solvable;
+  for (const id of ["beside", "solve"])
+    on(id, ({ target }) => restart(() => {
+      session[id] = target.checked;
+      startOver();
+    }));
 }
 
 /** Words and buttons that depend on the model. */

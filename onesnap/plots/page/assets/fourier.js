@@ -98,11 +98,17 @@ class Waves {
     });
   }
 
-  /** The real field of some waves; they are used up. */
-  field(re, im) {
+  /** Back from waves to numbers, in place. */
+  inverse(re, im) {
     for (let i = 0; i < this.cells; i++) im[i] = -im[i];
     this.apply(re, im);
-    return re.map((value) => value / this.cells);
+    for (let i = 0; i < this.cells; i++) [re[i], im[i]] = [re[i] / this.cells, -im[i] / this.cells];
+  }
+
+  /** The real field of some waves; they are used up. */
+  field(re, im) {
+    this.inverse(re, im);
+    return re;
   }
 
   /** ∇Δ⁻¹u along one axis after the other, of a channel; the mean counts as zero. */

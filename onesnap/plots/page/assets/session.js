@@ -3,15 +3,17 @@
 
 const KEPT = 240; // moments of a waterfall
 const QUICK = 4096; // cells up to which members go along unasked
+const SOLVED = 16384; // cells up to which the equation is solved unasked
 
 class Session {
-  constructor({ model, data, dt, plain = false }) {
-    Object.assign(this, { model, data, dt });
+  constructor({ model, data, terms, dt, plain = false }) {
+    Object.assign(this, { model, data, terms, dt });
     this.cells = volume(model.space);
     this.size = model.channels * this.cells;
     this.recorded = data.states ? data.states.length / this.size : 0;
     this.busy = false;
     this.beside = this.cells <= QUICK;
+    this.solve = this.cells <= SOLVED;
     const code = document.getElementById("engine").textContent;
     const address = URL.createObjectURL(new Blob([code], { type: "text/javascript" }));
     this.worker = new Worker(address);
@@ -19,7 +21,7 @@ class Session {
       this.worker.onmessage = ({ data: { ready } }) => resolve(ready);
       this.worker.onerror = (event) => reject(new Error(event.message || "the worker did not start"));
     });
-    this.worker.postMessage({ model, plain });
+    this.worker.postMessage({ model, terms, plain });
     if (this.recorded) this.reset(0);
     else this.randomise(1);
   }
@@ -45,7 +47,19 @@ class Session {
     this.expected = [];
     this.members = this.expecting ? Array(this.model.versions.length - 1).fill(state) : null;
     this.expect(0);
+    this.solving = this.solvable;
+    this.solved = this.solving ? state : null;
     this.keep();
+  }
+
+  /** Whether the equation is solved from the next start on: the truth knows of strokes then. */
+  set solve(wanted) {
+    this.solvable = wanted && Boolean(this.terms);
+  }
+
+  /** Whether forecasts of this run are compared with anything. */
+  get judged() {
+    return this.solving || this.horizon > 0;
   }
 
   /** Whether members go along from the next start on, which tell what error to expect. */
@@ -63,8 +77,9 @@ class Session {
     if (this.members) this.expected.push([this.step, error]);
   }
 
-  /** The recorded state of this step, turned as the forecast was; null where there is none. */
+  /** The solution or the recorded state of this step, turned as the forecast was; null where there is none. */
   truth() {
+    if (this.solving) return this.solved;
     const ahead = this.step / this.data.every;
     if (this.origin.start === undefined || ahead !== Math.floor(ahead)) return null;
     const index = this.origin.start + ahead;
@@ -88,7 +103,7 @@ class Session {
       this.seenForecast = this.state;
     }
     // Moments without a recorded state would be gaps in the truth.
-    if (this.model.dimension > 1 || (this.horizon && this.step % this.data.every)) return;
+    if (this.model.dimension > 1 || (!this.solving && this.horizon && this.step % this.data.every)) return;
     if (this.history.length && this.history[this.history.length - 1].step === this.step) this.history.pop();
     this.history.push({ step: this.step, state: this.state, truth });
     if (this.history.length > KEPT) this.history.shift();
@@ -101,6 +116,7 @@ class Session {
     const changed = (state) => covered(this.model, change(state));
     this.state = changed(this.state);
     if (this.members) this.members = this.members.map(changed);
+    if (this.solved) this.solved = changed(this.solved);
     if (what.turn !== undefined) this.pose = change(this.pose);
     this.keep();
   }
@@ -128,6 +144,7 @@ class Session {
       answer.states.forEach((next, i) => {
         this.state = next;
         this.step += 1;
+        this.solved = answer.truths[i];
         this.expect(answer.expected[i]);
         this.keep();
       });
@@ -140,11 +157,11 @@ class Session {
 
   async ask(steps) {
     await this.ready;
-    const { number, state, members } = this;
+    const { number, state, members, solved: truth } = this;
     return new Promise((resolve, reject) => {
       this.worker.onmessage = ({ data }) => resolve(data);
       this.worker.onerror = (event) => reject(new Error(event.message));
-      this.worker.postMessage({ state, members, steps, number, margin: this.model.farthest });
+      this.worker.postMessage({ state, members, truth, steps, number, margin: this.model.farthest });
     });
   }
 

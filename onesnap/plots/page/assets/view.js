@@ -97,12 +97,12 @@ class View {
     this.dirty = false;
     const { session } = this, scale = this.page.scales[this.channel];
     const main = document.querySelector("main");
-    main.classList.toggle("untold", session.horizon === 0);
-    main.classList.toggle("unjudged", session.horizon === 0 && !session.members);
+    main.classList.toggle("untold", !session.judged);
+    main.classList.toggle("unjudged", !session.judged && !session.members);
     const shown = this.line ? this.paintLine(scale) : this.paintMaps(scale);
     paintScale(this.canvas.scale, scale, this.page.names[this.channel]);
-    if (session.horizon) paintScale(this.canvas["scale-difference"], shown, "forecast − truth");
-    if (session.horizon || session.members) this.paintErrors();
+    if (session.judged) paintScale(this.canvas["scale-difference"], shown, "forecast − truth");
+    if (session.judged || session.members) this.paintErrors();
   }
 
   /** The error over time, and the one that the forecast expects of itself. */
@@ -110,12 +110,12 @@ class View {
     const { session } = this, { threshold } = this.page, { dt, errors, expected } = session;
     const curve = (steps) => steps.map(([step, error]) => [step * dt, error]);
     const at = (steps) => (steps === null ? null : steps * dt);
-    const last = Math.max(session.horizon, expected.length ? session.step : 0, 100);
+    const last = Math.max(session.horizon, expected.length || session.solving ? session.step : 0, 100);
     paintError(this.canvas.error, {
       threshold, time: (steps) => this.time(Math.round(steps / dt)), end: (session.horizon >= session.step ? session.horizon : roundUp(last)) * dt,
       curves: [
         { points: curve(expected), colour: css("--expected"), dash: [2, 4], valid: null },
-        { points: session.horizon ? curve(errors) : [], colour: css("--accent"), dash: [], valid: at(session.invalid(threshold)) },
+        { points: session.judged ? curve(errors) : [], colour: css("--accent"), dash: [], valid: at(session.invalid(threshold)) },
       ],
     });
   }
@@ -129,7 +129,7 @@ class View {
       context.strokeStyle = "#000";
       context.strokeRect(x - 1.5, this.sides[1] - 1 - y - 1.5, 4, 4);
     }
-    if (!session.horizon) return null;
+    if (!session.judged) return null;
     const real = this.values(session.seen), guess = this.values(session.seenForecast);
     const wrong = guess.map((value, i) => value - real[i]), own = this.differenceScale([wrong]);
     this.paintPlane(truth, real, scale);
@@ -152,7 +152,7 @@ class View {
     const paint = (canvas, name, colours) =>
       paintPixels(canvas, now.length, KEPT, (x, y) => (rows[y] && rows[y][name] ? rows[y][name][x] : NaN), colours);
     paint(this.canvas.forecast, "guess", scale);
-    if (!session.horizon) return null;
+    if (!session.judged) return null;
     paint(this.canvas.truth, "real", scale);
     paint(this.canvas.difference, "wrong", own);
     return own;
@@ -185,7 +185,7 @@ class View {
 
   /** The panels side by side, as the content of a PNG file. */
   picture() {
-    const panels = ["forecast", ...(this.session.horizon ? ["truth", "difference"] : [])];
+    const panels = ["forecast", ...(this.session.judged ? ["truth", "difference"] : [])];
     const side = 420, canvas = document.createElement("canvas"), context = canvas.getContext("2d");
     const shape = this.line ? 0.75 : this.sides[1] / this.sides[0];
     [canvas.width, canvas.height] = [panels.length * (side + 20) + 20, Math.round(side * shape) + 96];
