@@ -61,7 +61,10 @@ function line(context, points, colour, thick = 2) {
 /** Curves over the cells of a line: (values, colour, thickness) each; a mark at a cell or null. */
 function paintCurve(canvas, curves, scale, mark) {
   const [context, width, height] = sharp(canvas, 170), edge = 10;
-  const y = (value) => edge + ((height - 2 * edge) * (scale.high - value)) / (scale.high - scale.low);
+  let { low, high } = scale; // farther where somebody has drawn higher
+  for (const [values] of curves)
+    for (const value of values) [low, high] = [value < low ? value : low, value > high ? value : high];
+  const y = (value) => edge + ((height - 2 * edge) * (high - value)) / (high - low);
   line(context, [[0, y(0)], [width, y(0)]], css("--line"), 1);
   for (const [values, colour, thick] of curves) {
     const step = width / values.length;
