@@ -55,7 +55,10 @@ def read_terms(system: Any) -> Terms:
     dt, (axes, points) = system.dt / system.substeps, (system.dimension, system.points)
     with jax.enable_x64(True):
         solver = system.solver(axes, system.length, points, dt)
-        linear, term = _linear(system, solver), solver._integrator._nonlinear_fun
+        integrator = getattr(solver, "_integrator", None)
+        if not isinstance(integrator, exponax.etdrk.ETDRK4):
+            raise ValueError(f"system: expected a solver of exponax of order 4, got {solver!r:.80}")
+        linear, term = _linear(system, solver), integrator._nonlinear_fun
         waves = getattr(term, "forcing_hat", getattr(term, "injection", None))
         forcing = None
         if waves is not None:

@@ -22,6 +22,7 @@ def test_a_forcing_is_a_field_and_an_order_a_power():
     ("name", "solver", "words"),
     [
         ("burgers-1d", partial(_solver, "Burgers", conservative=False), "no terms are known of"),
+        ("ks-1d", lambda *grid: np.copy, "expected a solver of exponax of order 4"),
         ("ks-2d", partial(_solver, "KuramotoSivashinsky"), "expected a linear part of powers of Δ"),
     ],
 )
