@@ -76,8 +76,8 @@ def _linear(system: Any, solver: Any) -> tuple:
     points, axes = np.linspace(-1.0, 1.0, 2 * HIGHEST + 1), system.dimension
 
     def asked(direction: np.ndarray) -> np.ndarray:
-        symbol = solver._build_linear_operator(jnp.asarray(direction[:, None] * points))
-        values = np.broadcast_to(np.asarray(symbol), (system.channels, len(points))).real
+        symbol = np.real(solver._build_linear_operator(jnp.asarray(direction[:, None] * points)))
+        values = np.broadcast_to(symbol, (system.channels, len(points)))
         factors = np.polynomial.polynomial.polyfit(points, values.T, HIGHEST).T
         return np.where(np.abs(factors) < 1e-12 * np.abs(factors).max(), 0.0, factors)
 

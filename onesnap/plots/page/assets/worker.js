@@ -31,7 +31,7 @@ if (typeof document === "undefined" && typeof self !== "undefined") {
       });
       expected.push(members.reduce((sum, member) => sum + engine.relativeError(member, state), 0) / members.length);
     }
-    const { number } = data, moved = states.map((each) => each.buffer);
+    const { number } = data, moved = [...states, ...truths.filter((each) => each)].map((each) => each.buffer);
     self.postMessage({ states, members, expected, truths, diverged, number }, moved);
   };
 }
