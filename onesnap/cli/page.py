@@ -47,7 +47,7 @@ def page(
         dataset = dataset.thinned(in_steps(learned.data_, dataset, learned.plan_.lag))
         states = dataset.states(trajectory, 0, MOST_STEPS + 1)
         context = context_of(learned.data_, dataset, trajectory) if learned.data_ else {}
-        system = systems.get(dataset.attributes.get("system", named))
+        system = systems.get(str(dataset.attributes.get("system", named)))
         about |= {"system": system if system and system.shape[1:] == dataset.space else None}
         about |= {"dt": dataset.dt, "names": _with_units(dataset), "trust": _judged(learned, dataset)}
         learned.page(out, states, **context, **about)

@@ -17,11 +17,12 @@ import numpy as np
 from exponax import nonlin_fun
 from exponax.stepper.reaction._cahn_hilliard import CahnHilliardNonlinearFun
 from exponax.stepper.reaction._gray_scott import GrayScottNonlinearFun
+from numpy.polynomial import polynomial
 
 from .solvers import Forced
 
 Operator = tuple[int, ...]
-HIGHEST = 4  # order of derivatives in ℒ
+HIGHEST = 8  # order of derivatives in ℒ
 
 
 class Product(NamedTuple):
@@ -64,7 +65,8 @@ def read_terms(system: Any) -> Terms:
         if waves is not None:
             forcing = np.asarray(exponax.ifft(waves, num_spatial_dims=axes, num_points=points))
     term = term.term if isinstance(term, Forced) else term
-    products, cutoff = _products(system, term), _cutoff(term)
+    products, mask = _products(system, term), term.dealiasing_mask
+    cutoff = points if mask is None else int(mask[(0,) * axes].sum()) - 1
     return Terms(system.dx, dt, system.substeps, cutoff, linear, products, forcing)
 
 
@@ -78,8 +80,14 @@ def _linear(system: Any, solver: Any) -> tuple:
     def asked(direction: np.ndarray) -> np.ndarray:
         symbol = np.real(solver._build_linear_operator(jnp.asarray(direction[:, None] * points)))
         values = np.broadcast_to(symbol, (system.channels, len(points)))
-        factors = np.polynomial.polynomial.polyfit(points, values.T, HIGHEST).T
-        return np.where(np.abs(factors) < 1e-12 * np.abs(factors).max(), 0.0, factors)
+        factors = polynomial.polyfit(points, values.T, HIGHEST)
+        rest = np.abs(polynomial.polyval(points, factors) - values)
+        if rest.max() > 1e-9 * np.abs(values).max():
+            raise ValueError(
+                f"system: expected derivatives up to order {HIGHEST}, {system.name} has others"
+            )
+        least = 1e-12 * np.abs(factors).max(axis=0)
+        return np.where(np.abs(factors) < least, 0.0, factors).T
 
     factors, diagonal = asked(np.eye(axes)[0]), asked(np.full(axes, axes**-0.5))
     alike = np.allclose(factors, diagonal, rtol=1e-9, atol=0) and not factors[:, 1::2].any()
@@ -92,11 +100,6 @@ def _linear(system: Any, solver: Any) -> tuple:
     return tuple(
         tuple((float(c), power) for c, power in zip(row, powers, strict=True) if c) for row in factors
     )
-
-
-def _cutoff(term: Any) -> int:
-    mask = np.asarray(term.dealiasing_mask)
-    return int(mask[(0,) * (mask.ndim - 1)].sum()) - 1
 
 
 def _products(system: Any, term: Any) -> tuple[Product, ...]:
