@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as arrays
 
 import onesnap as snap
-from onesnap.model.validation import CARD, PARAMS, PLAN, SETTINGS, make_group
+from onesnap.model.validation import CARD, OPTIONAL, PARAMS, PLAN, SETTINGS, make_group
 from onesnap.symmetry import full
 
 REFUSED = "not a onesnap model file that can be read|settings that this onesnap does not know"
@@ -160,6 +160,7 @@ def drop(settings, *place):
         lambda t, s: s["data"].update(parameters=["nu"]),
         lambda t, s: s["data"]["fields"].append(["v", "scalar", 1, ""]),
         lambda t, s: drop(s, "data", "time_units"),
+        lambda t, s: s["data"].update(system=3),
         lambda t, s: drop(s, "plan", "noise"),
         lambda t, s: t["scaling.low"].__isub__(1e308) and t["scaling.high"].__iadd__(1e308),
         lambda t, s: t.update({"features.basis": np.zeros((len(t["features.basis"]), 0))}),
@@ -181,7 +182,7 @@ def test_every_value_that_is_written_is_looked_at(models):
     (settings,) = seen
     assert set(settings) - {"version"} == set(SETTINGS)
     assert set(settings["plan"]) == set(PLAN)
-    assert set(settings["data"]) == set(CARD)
+    assert set(settings["data"]) | OPTIONAL == set(CARD)
     assert set(PARAMS) < set(settings["params"])
 
 
