@@ -37,7 +37,8 @@ from .search.history import find_history
 from .search.policy import POLICY
 from .search.problem import Problem, check_settings
 from .search.search import Noise, Settled, settle
-from .search.stability import UNTRIED, Stability, try_stability
+from .search.stability import UNTRIED, Stability, log_error, most_useful, try_stability
+from .search.unlike import superposed
 
 CHECKPOINT_SECONDS = 30.0
 CALIBRATION_PAIRS = 20  # kept to calibrate members on, and to start trial forecasts from
@@ -271,28 +272,27 @@ def solve(fit: Fit) -> Fit:
         stepper = training.parts.stepper(training.settled.readout, last)
         return _done(fit, training.parts, stepper, fit.plan)
     auto = given["noise"] == "auto" and given["noise_form"] != "sampled"
-    noises = training.settled.noises
-    best, chosen, parts = Stability(-1), noises[0], training.parts
-    stepper: Stepper | None = None
+    noises, tried = training.settled.noises, list[Tried]()
     for noise in noises:
         layer = replace(training.parts.layer, noise_form=noise.form)
-        tried = replace(training.parts, layer=layer)
+        parts = replace(training.parts, layer=layer)
         readout = layer.solve(training.totals, noise.size, fit.plan.shrinkage)
-        candidate = tried.stepper(readout, last)
+        candidate = parts.stepper(readout, last)
         stability = UNTRIED
         if auto:
             stability = try_stability(candidate, training.sample, fit.plan.symmetry, given["dtype"])
-        if stepper is None or stability.steady or stability.lasted > POLICY.much * best.lasted:
-            best, stepper, chosen, parts = stability, candidate, noise, tried
-        as_long = 0 < training.settled.lasted <= POLICY.much * best.lasted
-        if best.steady or as_long or not auto:
+        tried.append(Tried(noise, parts, candidate, stability))
+        as_long = 0 < training.settled.lasted <= POLICY.much * stability.lasted
+        if stability.steady or as_long or not auto:
             break
-    if auto and not best.steady:
-        _warn_unsteady("no noise kept trial forecasts", best)
-    if not auto and stepper is not None:
+    chosen, parts, stepper, best = _most_useful(tried, training.sample)
+    if not auto:
         best = try_stability(stepper, training.sample, fit.plan.symmetry, given["dtype"], GIVEN)
-        if not best.steady:
-            _warn_unsteady("the noise given does not keep trial forecasts", best)
+    if not best.steady:
+        did = "no noise kept" if auto else "the noise given does not keep"
+        _warn_unsteady(f"{did} trial forecasts", best)
+    elif words := _doubts(best, stepper, training, fit.plan):
+        warnings.warn(words, stacklevel=4)
     reasons = dict(training.settled.plan.reasons)
     if auto and not best.steady:
         reasons["noise"] = best.reason
@@ -303,11 +303,49 @@ def solve(fit: Fit) -> Fit:
     return _done(fit, parts, stepper, plan)
 
 
+class Tried(NamedTuple):
+    """A stepper with one of the noises, and how its trial forecasts went."""
+
+    noise: Noise
+    parts: Parts
+    stepper: Stepper
+    stability: Stability
+
+
+def _most_useful(tried: list[Tried], pairs: Pairs) -> Tried:
+    """Noise that keeps forecasts steady by flattening what was learned is of no use."""
+    if len(tried) == 1:
+        return tried[0]
+    errors = [log_error(each.stepper, pairs) for each in tried]
+    return tried[most_useful([(t.stability, error) for t, error in zip(tried, errors, strict=True)])]
+
+
 def _warn_unsteady(what: str, stability: Stability) -> None:
     warnings.warn(
         f"{what} within the training range: of {stability.asked} steps the shortest lasted "
         f"{stability.lasted}; give more pairs spread over time, a larger extent, or a smaller step",
         stacklevel=5,
+    )
+
+
+def _doubts(steady: Stability, stepper: Stepper, training: Training, plan: Plan) -> str:
+    """Words of warning where trial forecasts are steady only as long as all is as in the data."""
+    advice = "give more pairs, spread over time"
+    if steady.left is not None:
+        return (
+            f"trial forecasts leave the range of the data from step {steady.left} on, and diverge "
+            f"later: the data says nothing of what comes then; {advice}"
+        )
+    starts = superposed(stepper, training.sample)
+    if training.given["noise"] != "auto" or starts is None:
+        return ""
+    about = training.sample, plan.symmetry, training.given["dtype"]
+    unlike = try_stability(stepper, *about, starts=starts)
+    if unlike.steady and unlike.left is None:
+        return ""
+    return (
+        "forecasts from states unlike those given may diverge: from sums of two of them the shortest "
+        f"trial lasted {unlike.left or unlike.lasted} of {unlike.asked} steps; {advice}"
     )
 
 

@@ -257,12 +257,13 @@ def test_noise_grows_until_a_trial_is_steady_and_the_reason_says_so(monkeypatch)
     assert len(noises) > 1
     asked = []
 
-    def trial(*_):
-        asked.append(1)
-        return Stability(100 if len(asked) == 2 else 50, 100)
+    def trial(*_, starts=None):
+        asked.extend([1] if starts is None else [])
+        return Stability(100 if len(asked) == 2 and starts is None else 50, 100)
 
     monkeypatch.setattr(fitting, "try_stability", trial)
-    prepared.partial_fit(states, bent(states))
+    with pytest.warns(UserWarning, match="from sums of two of them the shortest trial lasted 50 of"):
+        prepared.partial_fit(states, bent(states))
     assert len(asked) == 2
     assert prepared.plan_.noise == noises[1].size
     needed = f"needed {noises[0].size:g} (floor)"
@@ -279,10 +280,34 @@ def test_the_reason_of_the_noise_is_that_of_the_last_fit(monkeypatch):
     with pytest.warns(UserWarning, match="no noise kept trial forecasts"):
         model.partial_fit(states, bent(states))
     assert "stay in range; with this one 50 steps" in model.summary()
-    monkeypatch.setattr(fitting, "try_stability", lambda *_: Stability(100, 100))
+    monkeypatch.setattr(fitting, "try_stability", lambda *_, **__: Stability(100, 100))
     model.partial_fit(states, bent(states))
     assert model.plan_.noise == model.fit_.training.settled.noises[0].size
     assert model.plan_.reasons["noise"] == chosen
+
+
+def test_noise_that_flattens_what_was_learned_is_no_way_to_be_steady(monkeypatch):
+    """Only the largest noise is steady, and leaves an error of about persistence."""
+    states = waves(4)
+    settings = QUICK | {"extent": 3, "stride": 2, "hidden": 60, "noise": "auto"}
+    prepared = snap.Surrogate(**settings).prepare(states, bent(states))
+    noises = prepared.fit_.training.settled.noises
+    settled = replace(
+        prepared.fit_.training.settled, noises=(noises[0], noises[0]._replace(size=1e3))
+    )
+    training = replace(prepared.fit_.training, settled=settled)
+    prepared.fit_ = replace(prepared.fit_, training=training)
+    lasted = iter([90, 100])
+    monkeypatch.setattr(fitting, "try_stability", lambda *_, **__: Stability(next(lasted), 100))
+    with pytest.warns(UserWarning, match="of 100 steps the shortest lasted 90"):
+        prepared.partial_fit(states, bent(states))
+    assert prepared.plan_.noise == noises[0].size
+
+
+def test_trial_forecasts_that_diverge_far_outside_the_data_are_announced(monkeypatch):
+    monkeypatch.setattr(fitting, "try_stability", lambda *_, **__: Stability(100, 100, 4, left=30))
+    with pytest.warns(UserWarning, match="leave the range of the data from step 30 on, and diverge"):
+        snap.Surrogate(**QUICK | {"noise": "auto"}).fit(BEFORE, AFTER)
 
 
 @pytest.mark.parametrize("form", ["floor", "sampled"])

@@ -19,9 +19,8 @@ from .extents import rank_extents, wider
 from .given import first_plan
 from .held_out import Judge, Setting, Trial
 from .option import Option, weigh
-from .policy import POLICY
 from .rule import Errors, comparable
-from .stability import EVERY, UNTRIED, Stability, try_stability
+from .stability import EVERY, UNTRIED, Stability, most_useful, try_stability
 from .visited import disagreement
 
 
@@ -35,12 +34,8 @@ class Passed(NamedTuple):
 
     @property
     def useful(self) -> float:
-        """Steps of a forecast until it ends, or errs by as much as a step changes.
-
-        Trials end when a kick has grown as large as the range. Errors grow as fast, from their size.
-        """
-        growing = self.stability.lasted * self.error / np.log(POLICY.kick)
-        return min(max(growing, 0.0), np.exp(-self.error))
+        """Steps of a forecast until it ends, or errs by as much as a step changes."""
+        return self.stability.useful(self.error)
 
 
 def larger_noises(judge: Judge, noise: float) -> list[float]:
@@ -57,21 +52,22 @@ def pass_gate(judge: Judge, contenders: Sequence[Option]) -> Passed:
     if not judge.problem.free("noise") or first.plan.noise_form == "sampled":
         return Passed(first, UNTRIED, first.error)
     passed = _least_steady(judge, contenders)
-    doubt = np.inf
-    if passed.stability.steady:
-        doubt = max(disagreement(judge, passed.option))
-    elif passed.stability.lasted >= EVERY:
-        return passed
+    stability, doubt = passed.stability, np.inf
+    if stability.lasted >= EVERY:
+        soon, later = disagreement(judge, passed.option)
+        doubt = max(soon, later) if stability.steady else soon
     passed, gap = passed._replace(doubt=doubt), np.log(doubt)
     if gap <= max(passed.error, np.log(judge.policy.explained)):
         return passed
-    passed = passed._replace(error=gap)
+    if stability.steady or stability.lasted < EVERY:
+        passed = passed._replace(error=gap)
     if not judge.problem.free("hidden", "shrinkage") or passed.option.trial.plan.hidden == 0:
         return passed
     plain = replace(first_plan(judge.problem), hidden=0, mean=first.plan.mean)
     window = rank_extents(judge, plain)  # which is told nothing beside
     other = passed if window is None or window.error > gap else pass_gate(judge, [window])
-    return other if other.stability.steady and other.error < gap else passed
+    lasting = other.stability.steady or not stability.steady
+    return other if lasting and other.error < gap else passed
 
 
 def _least_steady(judge: Judge, contenders: Sequence[Option]) -> Passed:
@@ -117,8 +113,7 @@ def _least_steady(judge: Judge, contenders: Sequence[Option]) -> Passed:
             widest, widened = (wide[0].plan.extent if wide else widest), widened + 1
         for further in filter(None, following):
             heappush(waiting, (further.error, next(turns), further))
-    most = max(trial.useful for trial in trials) / judge.policy.much
-    return min((t for t in trials if t.useful >= most), key=lambda trial: trial.error)
+    return trials[most_useful([(trial.stability, trial.error) for trial in trials])]
 
 
 def _paths(judge: Judge, option: Option) -> list[list[Setting]]:

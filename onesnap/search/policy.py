@@ -29,7 +29,7 @@ class Policy:
     shrinkages: tuple[float, ...] = (1e2, 1.0, 1e-2, 1e-4, 1e-6, 1e-8, 1e-10, 0.0)
     # In units of the range: from round-off to where nothing is left to see.
     noises: tuple[float, ...] = (1e-9, 1e-7, 1e-6, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2)
-    explained: float = 0.01  # of what a step changes: nothing more is told where less is left over
+    explained: float = 0.01  # of what a step changes, or of an error: less is not worth a choice
 
     # Sizes.
     rows: int = 6  # windows for each column of a trial: more do not change its error much

@@ -37,12 +37,14 @@ def standard_error(errors: Errors) -> float:
 def comparable(candidate: Errors, best: Errors) -> bool:
     """Whether a candidate is not worse than another by more than a standard error.
 
-    To be worse it must also have the larger root mean square: one that is better only where little
-    happens would be worse in every forecast.
+    Nor by a percent: candidates that are nearly one differ by round-off, everywhere alike. To be
+    worse it must also have the larger root mean square: one that is better only where little happens
+    would be worse in every forecast.
     """
     gap = candidate - best
     both = ~np.isnan(gap)
-    return mean(gap) <= standard_error(gap) or _square(candidate[both]) <= _square(best[both])
+    chance = max(standard_error(gap), POLICY.explained)
+    return mean(gap) <= chance or _square(candidate[both]) <= _square(best[both])
 
 
 def loses(candidate: Errors, best: Errors) -> bool:

@@ -8,6 +8,7 @@ roughness alone if there is much of it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -17,7 +18,7 @@ from jaxtyping import Float, Int
 from ..data.pairs import Pairs
 from ..grid.boundary import both_sides
 from ..grid.windows import window_sides
-from ..model.rollout import Forecast, forecast
+from ..model.rollout import Forecast, advance, forecast
 from ..model.stepper import Stepper
 from ..symmetry import Element, Group
 from .folds import spread
@@ -42,10 +43,19 @@ class Stability:
     lasted: int = 0
     asked: int = 0
     starts: int = 0
+    left: int | None = None  # where the first left the range, of those that went wrong long after
 
     @property
     def steady(self) -> bool:
         return 0 < self.asked <= self.lasted
+
+    def useful(self, error: float) -> float:
+        """Steps until a forecast ends, or errs by as much as a step changes; errors are logarithms.
+
+        Trials end when a kick has grown as large as the range. Errors grow as fast, from their size.
+        """
+        growing = self.lasted * error / np.log(POLICY.kick)
+        return min(max(growing, 0.0), np.exp(-error))
 
     @property
     def reason(self) -> str:
@@ -59,19 +69,55 @@ class Stability:
 UNTRIED = Stability()
 
 
+def most_useful(trials: Sequence[tuple[Stability, float]]) -> int:
+    """Of trials with the logarithms of their errors, the number of the one to take.
+
+    Of those that are of use for about as long as any: a steady one, or else that of least error.
+    """
+    useful = [stability.useful(error) for stability, error in trials]
+    enough = [n for n, steps in enumerate(useful) if POLICY.much * steps >= max(useful)]
+
+    def key(number: int):
+        stability, error = trials[number]
+        return not stability.steady, error, -stability.lasted
+
+    return min(enough, key=key)
+
+
+class Ending(NamedTuple):
+    """The step at which a trial forecast went wrong, or all of them.
+
+    What had left the range long before does not count as wrong, for no data says what comes then.
+    Where it `left` is kept.
+    """
+
+    lasted: int
+    left: int | None = None
+
+
 def try_stability(
-    stepper: Stepper, pairs: Pairs, group: Group, dtype: str = "float64", policy: Policy = POLICY
+    stepper: Stepper,
+    pairs: Pairs,
+    group: Group,
+    dtype: str = "float64",
+    policy: Policy = POLICY,
+    starts: Pairs | None = None,
 ) -> Stability:
     """For how many steps forecasts from states of some pairs neither diverge nor wander off.
 
     In the precision of the forecasts to come: round-off of large readouts is a kick at every step.
+    They start from the `pairs`, or from others whose states should do what those do.
     """
+    sample = complete(pairs)[spread(len(complete(pairs)), MANY)]
+    before, after = pairs.before[sample], pairs.after[sample]
+    known = Known(*bends_and_variances(after), _size(after - before).max(axis=0))
+    pairs = pairs if starts is None else starts
     numbers = complete(pairs)
     affordable = policy.trial_work / _step_work(stepper, mirrored(stepper, pairs.after[0], group))
     width = (stepper.scaling.high - stepper.scaling.low).reshape(-1, *(1,) * len(pairs.space))
     width = np.tile(width, (stepper.history, *(1,) * len(pairs.space)))
 
-    def lasts(number: int, steps: int) -> int:
+    def lasts(number: int, steps: int) -> Ending:
         inputs = stepper.inputs.bind(pairs.parameters[number], pairs.fields[number])
         bound = replace(stepper, inputs=inputs)
         start = start_of(stepper, pairs, number, group)
@@ -83,17 +129,30 @@ def try_stability(
 
     # Short ones from many states first, for what blows up does so soon, at a quarter of the work of
     # the long ones from a few.
-    sample = numbers[spread(len(numbers), MANY)]
-    before, after = pairs.before[sample], pairs.after[sample]
-    known = Known(*bends_and_variances(after), _size(after - before).max(axis=0))
     many = numbers[spread(len(numbers), int(np.clip(affordable / (4 * SHORT), 2, MANY)))]
     few = numbers[spread(len(numbers), int(np.clip(affordable / FEWEST, 2, policy.few)))]
     steps = int(np.clip(affordable / len(few), FEWEST, MOST)) // SHORT * SHORT
+    left = list[int]()
     for starts, asked in ((many, SHORT), (few, steps)):
         for number in starts:
-            if (lasted := lasts(number, asked)) < asked:
-                return Stability(lasted, steps, len(few))
-    return Stability(steps, steps, len(few))
+            ending = lasts(number, asked)
+            if ending.lasted < asked:
+                return Stability(ending.lasted, steps, len(few))
+            left += [ending.left] if ending.left else []
+    return Stability(steps, steps, len(few), min(left, default=None))
+
+
+def log_error(stepper: Stepper, pairs: Pairs) -> float:
+    """The logarithm of the error of a step over what it changes, on some of the pairs."""
+    errors = []
+    for number in complete(pairs)[spread(len(complete(pairs)), POLICY.few)]:
+        inputs = stepper.inputs.bind(pairs.parameters[number], pairs.fields[number])
+        before, after = pairs.before[[number]], pairs.after[[number]]
+        starts = np.concatenate([before, pairs.fields[[number], : inputs.context.older]], axis=1)
+        wrong = advance(replace(stepper, inputs=inputs), starts)[:, : stepper.channels] - after
+        change = np.maximum(_size(after - before), np.finfo(float).tiny)
+        errors.append(np.maximum(_size(wrong) / change, np.finfo(float).eps))
+    return float(np.mean(np.log(errors)))
 
 
 def start_of(stepper: Stepper, pairs: Pairs, number: int, group: Group) -> np.ndarray:
@@ -127,8 +186,8 @@ def complete(pairs: Pairs) -> Int[np.ndarray, " complete"]:
 
 def _lasted(
     trial: Forecast, start: np.ndarray, known: Known, steps: int, policy: Policy, free: bool
-) -> int:
-    """The step at which a trial forecast went wrong, or all of them.
+) -> Ending:
+    """When and how a trial forecast went wrong.
 
     Fronts may steepen to what is `known` from the data. Where waves are limited, the model is not
     `free` to get rough.
@@ -146,9 +205,11 @@ def _lasted(
     ends = EVERY * int(wandered[0] + 1) if len(wandered) else trial.diverged_at
     # Patterns that grow leave the range too, but smoothly. No data says what comes after that.
     left = np.flatnonzero(trial.excess > 1.0 / policy.strange)  # before it can move so fast
-    if ends is None or (len(left) and ends > EVERY * (left[0] + 1) + SHORT):
-        return steps
-    return ends
+    if ends is None:
+        return Ending(steps)
+    if len(left) and ends > (gone := EVERY * int(left[0] + 1)) + SHORT:
+        return Ending(steps, gone)
+    return Ending(ends)
 
 
 def roughness(states: np.ndarray, least=1e-300) -> Float[np.ndarray, " times"]:

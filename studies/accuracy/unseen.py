@@ -126,16 +126,18 @@ def warned(row: Mapping[str, Any]) -> str:
     return "no better than simple" if row["says it is simple"] else "yes"
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m studies.accuracy.unseen")
-    parser.add_argument("names", nargs="*", metavar="EQUATION", help=", ".join(equations))
+def main(
+    arguments: Sequence[str] | None = None, systems: Mapping[str, snap.System] = equations
+) -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("names", nargs="*", metavar="EQUATION", help=", ".join(systems))
     parser.add_argument("--layers", type=int, default=3, help="random layers of each case")
     parser.add_argument("--pairs", type=int, nargs="+", default=COUNTS, help="numbers of pairs")
     parser.add_argument("--out", type=Path, help="a file that keeps each case as it ends, JSON")
     given = parser.parse_args(arguments)
-    if unknown := set(given.names) - set(equations):
-        parser.error(f"unknown: {', '.join(sorted(unknown))}; known: {', '.join(equations)}")
-    chosen = {name: equations[name] for name in given.names or equations}
+    if unknown := set(given.names) - set(systems):
+        parser.error(f"unknown: {', '.join(sorted(unknown))}; known: {', '.join(systems)}")
+    chosen = {name: systems[name] for name in given.names or systems}
     unseen(given.layers, Store(given.out), chosen, given.pairs)
 
 

@@ -61,3 +61,10 @@ def test_words_give_an_error_with_its_spread():
     errors = np.log(0.01) + np.zeros((8, 4))
     assert in_words(errors) == "0.01 ± 0"
     assert standard_error(errors[:1, :1]) == 0.0
+
+
+def test_differences_of_round_off_choose_nothing():
+    """A candidate that is worse everywhere alike, by far less than a percent."""
+    best = np.random.default_rng(0).normal(size=(8, 4))
+    assert comparable(best + 1e-9, best)
+    assert not comparable(best + 0.05, best)

@@ -14,7 +14,14 @@ from onesnap.network.assemble import Network
 from onesnap.network.context import Context
 from onesnap.network.features import Features
 from onesnap.network.inputs import Inputs
-from onesnap.search.stability import UNTRIED, Stability, mirrored, roughness, try_stability
+from onesnap.search.stability import (
+    UNTRIED,
+    Stability,
+    mirrored,
+    most_useful,
+    roughness,
+    try_stability,
+)
 from onesnap.symmetry import full, trivial
 
 GRID = np.linspace(0, 2 * np.pi, 128, endpoint=False)
@@ -163,3 +170,20 @@ def test_the_drift_of_a_linear_equation_is_no_divergence():
     forecast = model.rollout(states[0], 20)
     assert forecast.diverged_at is None
     np.testing.assert_allclose(forecast.states, states, atol=1e-6)
+
+
+def test_what_diverges_long_after_it_left_the_range_is_steady_and_remembered():
+    kernel, states = identity(1.008), SMOOTH[None]
+    grown = try_stability(linear(kernel), make_pairs(states, 1.008 * states), full(2))
+    assert grown.steady
+    assert grown.left is not None
+    assert 0 < grown.left < grown.asked
+    assert lasts(identity(across=0.1)).left is None
+
+
+def test_of_trials_a_steady_one_is_taken_unless_it_is_of_no_use():
+    short, steady = Stability(500, 1000), Stability(1000, 1000)
+    assert most_useful([(short, np.log(0.02)), (steady, np.log(0.03))]) == 1
+    assert most_useful([(short, np.log(0.02)), (steady, np.log(0.5))]) == 0
+    assert most_useful([(short, np.log(0.02)), (Stability(600, 1000), np.log(0.03))]) == 0
+    assert most_useful([(Stability(10, 1000), -0.7), (Stability(60, 1000), -0.7)]) == 1

@@ -1,0 +1,56 @@
+"""Sums of two states: of the size of those given, in places that are like any other."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from toys import blurred
+
+import onesnap as snap
+from onesnap.data.pairs import make_pairs
+from onesnap.network.context import Context
+from onesnap.search.policy import POLICY
+from onesnap.search.unlike import superposed
+
+
+def model(**more) -> snap.Surrogate:
+    states = blurred(0, (2, 1, 64))
+    settings = {"extent": 1, "hidden": 0, "noise": 1e-3, "mean": "keep", "symmetry": None}
+    return snap.Surrogate(**settings | more).fit(states[:1], 0.9 * states[1:])
+
+
+@pytest.mark.parametrize("count", [1, 3, 8])
+def test_sums_have_the_mean_and_the_size_of_the_states(count):
+    states = 7.0 + blurred(1, (count, 1, 4_096), passes=8)
+    starts = superposed(model().stepper_, make_pairs(states, 2.0 * states))
+    assert starts is not None
+    assert len(starts) == POLICY.few
+    assert starts.before.mean() == pytest.approx(states.mean(), abs=0.1 * states.std())
+    assert starts.before.std() == pytest.approx(states.std(), rel=0.2)
+    # What a linear map makes of the states, it makes of the sums.
+    level = states.mean()
+    np.testing.assert_allclose(starts.after, 2.0 * starts.before, atol=1e-9)
+    known = np.concatenate([states[:, 0], starts.before[:, 0]])
+    alike = np.abs(np.corrcoef([np.abs(np.fft.rfft(state - level)) for state in known]))
+    np.testing.assert_array_less(alike[-POLICY.few :] - np.eye(len(known))[-POLICY.few :], 0.999)
+
+
+def test_places_that_differ_are_not_mixed():
+    stepper, states = model().stepper_, blurred(0, (3, 1, 64))
+    pairs = make_pairs(states, states)
+    assert (
+        superposed(replace(stepper, inputs=replace(stepper.inputs, boundary="wall")), pairs) is None
+    )
+    placed = replace(stepper.inputs, context=Context(position=(4,)))
+    assert superposed(replace(stepper, inputs=placed), pairs) is None
+    land = replace(pairs, missing=np.zeros((3, 64), bool))
+    assert superposed(stepper, land) is None
+
+
+def test_states_before_are_added_up_with_those_they_belong_to():
+    states = blurred(0, (30, 1, 64))
+    settings = {"extent": 1, "hidden": 0, "noise": 1e-3, "mean": "keep", "symmetry": None}
+    stepper = snap.Surrogate(**settings, history=2, lag=1).fit(states).stepper_
+    starts = superposed(stepper, make_pairs(states[1:-1], states[2:], fields=3 * states[1:-1]))
+    assert starts is not None
+    np.testing.assert_allclose(starts.fields, 3 * starts.before, atol=1e-12)
