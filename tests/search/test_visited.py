@@ -12,6 +12,7 @@ from onesnap.search.held_out import Judge
 from onesnap.search.option import weigh
 from onesnap.search.policy import POLICY
 from onesnap.search.visited import check_visited, disagreement
+from onesnap.symmetry import full
 
 
 def asked(states: np.ndarray):
@@ -47,3 +48,11 @@ def test_units_do_not_matter(unit):
         gaps.append(disagreement(judge, weigh(judge, replace(first_plan(posed), extent=(1,)))))
     assert gaps[0] == pytest.approx(gaps[1], rel=1e-3)
     assert min(gaps[0]) > 0
+
+
+def test_forecasts_from_a_mirrored_corner_are_looked_at_too():
+    states = 0.3 * smooth(0, (1, 1, 128, 128))
+    posed = problem(states, bent(states), hidden=0, symmetry=full(2), mean="keep")
+    judge = Judge(posed, make_folds(posed.pairs), POLICY)
+    gap = disagreement(judge, weigh(judge, replace(first_plan(posed), extent=(1, 1))))
+    assert np.isfinite(gap.soon)
