@@ -65,10 +65,11 @@ def _visited(
         trial = trial_forecast(bound, start, STEPS, dtype)
         for step, state in zip(trial.steps, trial.states[:, None], strict=True):
             if step and step in (EVERY, *range(0, STEPS + 1, SHORT)):
-                missing = pair.missing if state.shape[2:] == pair.before.shape[2:] else None
+                whole = state.shape[2:] == pair.before.shape[2:]  # not a corner, which has no fields
+                missing = pair.missing if whole else None
                 now, past = state[:, : stepper.channels], state[:, stepper.channels :]
-                known = pair.fields[:, past.shape[1] :]  # none if the start is a small one
-                fields = np.concatenate([past, known], axis=1) if known.shape[1] else past
+                known = [pair.fields[:, past.shape[1] :]] if whole else []
+                fields = np.concatenate([past, *known], axis=1)
                 there = replace(pair, before=now, after=now, fields=fields, missing=missing)
                 yield step == EVERY, there
 
