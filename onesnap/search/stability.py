@@ -133,8 +133,8 @@ def try_stability(
     few = numbers[spread(len(numbers), int(np.clip(affordable / FEWEST, 2, policy.few)))]
     steps = int(np.clip(affordable / len(few), FEWEST, MOST)) // SHORT * SHORT
     left = list[int]()
-    for starts, asked in ((many, SHORT), (few, steps)):
-        for number in starts:
+    for chosen, asked in ((many, SHORT), (few, steps)):
+        for number in chosen:
             ending = lasts(number, asked)
             if ending.lasted < asked:
                 return Stability(ending.lasted, steps, len(few))
