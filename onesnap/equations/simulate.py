@@ -11,8 +11,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..grid.means import spatial_mean
 from ..grid.memory import check_memory
-from ..grid.scaling import spatial_mean
 from ..grid.states import check_states
 from .catalogue import System, find
 

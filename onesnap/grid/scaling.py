@@ -15,14 +15,10 @@ import numpy as np
 from jaxtyping import Float
 
 from ..symmetry.groups import Group
+from .means import spatial_mean
 from .windows import AnyArray
 
 MEANS = ("keep", "remove", "conserve")
-
-
-def spatial_mean(state):
-    """The mean of each channel over space, with the spatial axes kept."""
-    return state.mean(axis=tuple(range(1, state.ndim)), keepdims=True)
 
 
 class Scaling(eqx.Module):

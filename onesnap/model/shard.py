@@ -17,6 +17,7 @@ import jax.numpy as jnp
 
 from ..grid.boundary import beyond, both_sides, end_of
 from ..grid.edges import Here
+from ..grid.means import block_sums, count_blocks, mean_of
 from ..grid.part import Part
 
 AXES = ("x", "y", "z")  # names of the axes of a mesh along which the grid is cut
@@ -63,9 +64,15 @@ class Shard(Part):
         return both
 
     def average(self, state: Any) -> Any:
-        axes = tuple(range(1, state.ndim))
-        sums = jax.lax.all_gather(state.sum(axis=axes, keepdims=True), AXES[: len(axes)])
-        return sums.sum(axis=0) / math.prod(self.total(state.shape[1:]))
+        total = self.total(state.shape[1:])
+        blocks = count_blocks(total)
+        if any(block % count for block, count in zip(blocks, self.counts, strict=True)):
+            blocks = self.counts  # a block a device: another order, and other round-off
+        here = [block // count for block, count in zip(blocks, self.counts, strict=True)]
+        sums = jax.lax.all_gather(block_sums(state, here), AXES[: len(here)])
+        sums = sums.reshape(*self.counts, -1, *here)  # of devices, then of the blocks of each
+        order = [len(here), *(axis for i in range(len(here)) for axis in (i, len(here) + 1 + i))]
+        return mean_of(sums.transpose(order).reshape(-1, *blocks), math.prod(total))
 
     def ends(self, opens: Here) -> tuple[list[Here], Any]:
         number, choices = jnp.zeros((), jnp.int32), []

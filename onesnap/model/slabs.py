@@ -20,8 +20,8 @@ from ..data.parts import Parts, StoredState, labels
 from ..data.writing import check_name
 from ..grid.boundary import both_sides, pad
 from ..grid.edges import Here
+from ..grid.means import spatial_mean
 from ..grid.part import Part
-from ..grid.scaling import spatial_mean
 from .forecaster import Forecaster
 from .rollout import MARGIN, STRAIGHT_MARGIN, excess
 from .stepper import Stepper

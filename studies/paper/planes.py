@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from onesnap.equations.simulate import simulate
-from onesnap.grid.scaling import spatial_mean
+from onesnap.grid.means import spatial_mean
 
 from . import maps
 from .shelf import Shelf

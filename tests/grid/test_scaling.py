@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from onesnap.grid.scaling import Scaling, make_scaling, range_of, spatial_mean, widen
+from onesnap.grid.means import spatial_mean
+from onesnap.grid.scaling import Scaling, make_scaling, range_of, widen
 from onesnap.symmetry import full, trivial
 
 STATE = np.random.default_rng(0).normal(size=(2, 5, 6))

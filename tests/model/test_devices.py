@@ -31,12 +31,22 @@ def end(*running: subprocess.Popen) -> None:
         assert process.returncode == 0, said
 
 
-def test_every_kind_of_edge_in_one_to_three_dimensions():
-    end(start(HERE / "on_devices.py", 20))
+def start_two(steps: int, *cases: str) -> list[subprocess.Popen]:
+    """Two processes with two devices each."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    program = HERE / "in_processes.py"
+    return [start(program, port, number, steps, *cases, devices=2) for number in range(2)]
+
+
+def test_many_devices_give_the_bytes_of_one():
+    some = "line, open", "edges", "edges in space", "mean of a mask", "plane, removed", "surroundings"
+    end(start(HERE / "on_devices.py", 20, *some))
 
 
 @pytest.mark.slow
-def test_the_same_over_200_steps():
+def test_all_edges_and_means_in_one_to_three_dimensions_over_200_steps():
     end(start(HERE / "on_devices.py", 200))
 
 
@@ -44,11 +54,13 @@ def test_a_step_on_a_mesh_sends_edges_and_nothing_else_and_has_a_gradient():
     end(start(HERE / "sharded.py"))
 
 
-def test_two_processes_forecast_what_one_does(tmp_path):
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    end(*(start(HERE / "in_processes.py", port, i, tmp_path, devices=2) for i in range(2)))
+def test_two_processes_forecast_what_one_does():
+    end(*start_two(20, "edges", "plane, removed"))
+
+
+@pytest.mark.slow
+def test_two_processes_with_all_edges_and_means_over_200_steps():
+    end(*start_two(200))
 
 
 @pytest.mark.parametrize(
