@@ -67,17 +67,20 @@ class Sampler:
         return _batched(self._pieces(pairs))
 
     def _pieces(self, pairs: Pairs) -> Iterator[Rows]:
+        # Once for all pairs: to make them takes a fifth of the time of a pair.
+        spaces = [tuple(pairs.space[axis] for axis in element.axes) for element in self.elements]
+        starts = {space: self._starts(space) for space in set(spaces)}
+        count = len(starts[spaces[0]])
         for index in range(len(pairs)):
             random = np.random.default_rng([self.seed, zlib.crc32(pairs.before[index].tobytes())])
-            count = len(self._starts(pairs.space))
             chosen = np.arange(count)
             if self.windows is not None and self.windows < count:
                 chosen = np.sort(random.choice(count, self.windows, replace=False))
             hands = [chosen] * len(self.elements)
             if self.share:
                 hands = np.array_split(random.permutation(chosen), len(self.elements))
-            for element, numbers in zip(self.elements, hands, strict=True):
-                hand = self._starts([pairs.space[axis] for axis in element.axes])[numbers]
+            for element, space, numbers in zip(self.elements, spaces, hands, strict=True):
+                hand = starts[space][numbers]
                 for start in range(0, len(hand), BLOCK):
                     rows = self.cut(pairs, index, hand[start : start + BLOCK], element)
                     if self.noise:

@@ -49,14 +49,24 @@ class Case:
 
 @dataclass(frozen=True)
 class Machine:
-    """Devices in nodes: peak rates as their makers publish them, and what is assumed of them."""
+    """Devices in nodes: as their makers publish them, as others measured them, and what is assumed.
 
-    flops: float = 67e12  # float32 without tensor cores, NVIDIA H100 SXM data sheet
-    inside: float = 450e9  # bytes a second one way, half of NVLink's 900 GB/s, same data sheet
-    between: float = 50e9  # a 400 Gb/s port a device, NVIDIA DGX H100 data sheet
-    node: int = 8  # devices, same data sheet
-    share: float = 0.3  # of the peak rate that a step reaches: assumed, not measured
-    latency: float = 20e-6  # of a message with its launch: assumed, not measured
+    docs/scale.md names the source of each number.
+    """
+
+    flops: float = 67e12  # float32 without tensor cores, H100 SXM: published
+    memory: float = 3.35e12  # bytes a second, H100 SXM: published
+    inside: float = 380e9  # bytes a second one way over NVLink: measured, of 450 published
+    between: float = 50e9  # a 400 Gb/s port a device: published
+    node: int = 8  # devices: published
+    near: float = 3e-6  # a small message within a node: measured
+    far: float = 34e-6  # one between two nodes, of older devices: measured
+    share: float = 0.3  # of the peak rate that a step reaches: assumed, see `memory_share`
+
+    def memory_share(self, case: Case) -> float:
+        """The share at which memory would be the limit, if hidden units go there and back twice."""
+        traffic = 4 * 4.0 * case.hidden / case.stride**case.dimension  # bytes a cell
+        return case.flops / self.flops / (traffic / self.memory)
 
 
 def split(devices: int, dimension: int) -> list[int]:
@@ -73,8 +83,10 @@ def step_time(
     """Seconds of a step on parts with these sides: compute, bytes of the edges, latency."""
     sizes = case.edges(part, split(devices, case.dimension))
     compute = math.prod(part) * case.flops / (machine.share * machine.flops)
-    speed = machine.inside if devices <= machine.node else machine.between
-    return compute, sum(2 * size / speed for size in sizes), 2 * len(sizes) * machine.latency
+    speed, latency = machine.inside, machine.near
+    if devices > machine.node:
+        speed, latency = machine.between, machine.far
+    return compute, sum(2 * size / speed for size in sizes), 2 * len(sizes) * latency
 
 
 STRONG = [
@@ -148,6 +160,8 @@ def main(arguments: Sequence[str]) -> None:
         said = subprocess.run(command, env=flags, check=True, capture_output=True, text=True).stdout
         for count, seconds in json.loads(said.splitlines()[-1]).items():
             print(f"512² on {count} virtual devices of this machine: {1e3 * seconds:.3g} ms a step")
+    for case, _ in WEAK:
+        print(f"{case.name}: {Machine().memory_share(case):.2f} of the peak rate if memory is the limit")
     for title, rows in (("strong", strong_rows(Machine())), ("weak", weak_rows(Machine()))):
         header = [f"{title}: ms a step (share that is work)", *(f"{n:,}" for n in DEVICES)]
         for row in (header, ["---"] * len(header), *rows):

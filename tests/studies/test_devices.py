@@ -19,12 +19,20 @@ def test_work_is_shared_and_messages_are_two_an_axis():
     assert (sent, waited) == (0.0, 0.0)
     work, sent, waited = step_time(case, machine, (128, 128, 128), 8)
     assert work == pytest.approx(alone / 8)
-    assert waited == pytest.approx(6 * machine.latency)
+    assert waited == pytest.approx(6 * machine.near)
+    assert step_time(case, machine, (64, 64, 64), 64)[2] == pytest.approx(6 * machine.far)
     assert [split(n, 3) for n in (1, 2, 16)] == [[1, 1, 1], [2, 1, 1], [4, 2, 2]]
+
+
+def test_memory_is_the_limit_where_hidden_units_are_read_more_often_than_multiplied():
+    machine = Machine(flops=100.0, memory=100.0)
+    case = Case("1-D", 1, extent=0, stride=1, hidden=1)
+    assert case.flops == 14  # 2 by the cell, 2 by the answer, 10 of the activation
+    assert machine.memory_share(case) == pytest.approx(14 / 16)  # written and read twice, 4 bytes
 
 
 def test_the_tables_are_printed(capsys):
     main([])
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 2 + 4 + 2 + 2
-    assert {line.count("|") for line in lines} == {len(DEVICES) + 2}
+    assert len(lines) == 2 + 2 + 4 + 2 + 2
+    assert {line.count("|") for line in lines[2:]} == {len(DEVICES) + 2}
