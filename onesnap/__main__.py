@@ -27,7 +27,7 @@ def main() -> None:
     try:
         from .cli import app
 
-        app()
+        app(prog_name="onesnap")  # what a shell completes is a command, not `python -m`
     except KeyboardInterrupt:
         sys.stderr.write("onesnap: interrupted\n")
         raise SystemExit(INTERRUPTED) from None

@@ -20,8 +20,18 @@ def test_it_is_the_command_line(monkeypatch, capsys):
     assert signal.getsignal(signal.SIGINT) is handler
 
 
+def test_a_shell_completes_the_command_however_it_was_started(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["/somewhere/onesnap/__main__.py"])
+    words = {"_ONESNAP_COMPLETE": "complete_bash", "COMP_WORDS": "onesnap do", "COMP_CWORD": "1"}
+    for name, value in words.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(SystemExit):
+        main()
+    assert capsys.readouterr().out.split() == ["doctor"]
+
+
 def test_an_interruption_before_any_command_is_one_line(monkeypatch, capsys):
-    monkeypatch.setattr(cli, "app", lambda: signal.raise_signal(signal.SIGINT))
+    monkeypatch.setattr(cli, "app", lambda **_: signal.raise_signal(signal.SIGINT))
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code == 130

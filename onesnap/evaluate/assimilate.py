@@ -64,7 +64,7 @@ class Analysis:
     def consistent(self) -> bool:
         """Whether what is left over may be noise: its mean square exceeds 1 by chance at most."""
         count = max(1, int(np.isfinite(self.observed).sum()))
-        return self.misfit <= 1.0 + 2.0 * np.sqrt(2.0 / count)
+        return bool(self.misfit <= 1.0 + 2.0 * np.sqrt(2.0 / count))
 
     @property
     def start(self) -> np.ndarray:

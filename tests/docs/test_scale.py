@@ -22,7 +22,8 @@ WARNINGS = pytest.mark.filterwarnings("ignore:boundary", "ignore:the window is t
 
 
 def blocks(kinds: str, page: str = PAGE) -> list[tuple[str, str]]:
-    return re.findall(rf"```({kinds})\n(.*?)```", page, re.DOTALL)
+    all_of_them = re.findall(r"^```([a-z]*)\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    return [(kind, code) for kind, code in all_of_them if re.fullmatch(kinds, kind)]
 
 
 def run(line: str):
