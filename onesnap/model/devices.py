@@ -77,13 +77,18 @@ def trajectories(
     names = AXES[: stepper.dimension]
 
     def local(stepper, states):
-        def one(member, state):
-            return trajectory(_part(member, mesh), state, kept, every, remember=remember)
+        def here(member):
+            part = _part(member, mesh)
+            return replace(part, inputs=part.inputs.once(states.dtype))
+
+        def one(part, state):
+            return trajectory(part, state, kept, every, remember=remember)
 
         if stacked:
-            parts, outside, good = jax.lax.map(lambda both: one(*both), (stepper, states))
+            all_of_them = jax.lax.map(lambda both: one(here(both[0]), both[1]), (stepper, states))
         else:
-            parts, outside, good = jax.lax.map(partial(one, stepper), states)
+            all_of_them = jax.lax.map(partial(one, here(stepper)), states)
+        parts, outside, good = all_of_them
         outside = jax.lax.all_gather(outside, names).max(axis=0)
         return parts, outside, jax.lax.all_gather(good, names).min(axis=0)
 

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
@@ -44,6 +45,7 @@ class Inputs(eqx.Module):
     surroundings: tuple[int, ...] = eqx.field(static=True, default=())
     inward: bool = eqx.field(static=True, default=True)
     part: Part = Whole()  # of the grid, that states are
+    known: Float[AnyArray, "F ..."] | None = None  # padded fields of all steps; see `once`
 
     @property
     def channels(self) -> int:
@@ -139,20 +141,39 @@ class Inputs(eqx.Module):
         the numbers `at` along each axis. `wide` is what `widen` makes of the field, if that is known.
         """
         numpy = np if isinstance(field, np.ndarray) else jnp
-        context, space = self.context, field.shape[1:]
-        more = self._more(space, step)
+        space = field.shape[1:]
         wide = self.widen(field, mean, step) if wide is None else wide
         padded = crop(wide, self.reach, self.extent)
-        removed = mean if self.scaling.mean == "remove" else None
+        beside = self._beside(field, mean, step) if self.known is None else self.known
+        if beside.shape[0]:
+            padded = numpy.concatenate([padded, beside])
+        return padded, self._context(wide, space, step, at)
+
+    def _beside(self, field: Float[AnyArray, "C ..."], mean, step: Sequence[int]) -> Any:
+        """What windows see beside a centred field, padded."""
+        numpy = np if isinstance(field, np.ndarray) else jnp
+        context, removed = self.context, mean if self.scaling.mean == "remove" else None
         beside = context.beside(self.scaling.limit(self.scaling.shrink(field)), removed)
         if context.older and self.scaling.margin is not None:
             # Limited for the linear part too, as surroundings are.
             past = self.scaling.limit(beside[: context.older] + 0.5) - 0.5
             beside = numpy.concatenate([past, beside[context.older :]])
-        if beside.shape[0]:
-            further = self.part.pad(beside, self.extent, unheld(self.boundary), more)
-            padded = numpy.concatenate([padded, further])
-        return padded, self._context(wide, space, step, at)
+        if not beside.shape[0]:
+            return beside
+        more = self._more(field.shape[1:], step)
+        return self.part.pad(beside, self.extent, unheld(self.boundary), more)
+
+    def once(self, dtype) -> Inputs:
+        """The same for many steps: known fields are padded now, if nothing else is beside a state.
+
+        Of a part of a grid, neighbours then send what they know of them once, not in each step.
+        """
+        context = self.context
+        if context.older or context.potential or not context.fields.shape[0]:
+            return self
+        own = jax.tree.map(lambda leaf: jnp.asarray(leaf, dtype), self)  # as a step does
+        field = jnp.zeros((self.channels, *context.fields.shape[1:]), dtype)
+        return replace(own, known=own._beside(field, None, self.stride))
 
     def widen(self, field: Float[AnyArray, "C ..."], mean, step: Sequence[int]) -> Any:
         """A centred field in units of its range, with all around it that windows at steps see."""
@@ -215,7 +236,8 @@ class Inputs(eqx.Module):
         known = {name: value for name, value in known.items() if value is not None}
         if not any(np.size(value) or np.size(getattr(self.context, n)) for n, value in known.items()):
             return self  # a new one for each state would cost more than to read it
-        return replace(self, context=replace(self.context, **known))
+        # What was padded once is of the fields from before.
+        return replace(self, context=replace(self.context, **known), known=None)
 
 
 def input_ranges(

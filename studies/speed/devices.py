@@ -161,7 +161,9 @@ def main(arguments: Sequence[str]) -> None:
         for count, seconds in json.loads(said.splitlines()[-1]).items():
             print(f"512² on {count} virtual devices of this machine: {1e3 * seconds:.3g} ms a step")
     for case, _ in WEAK:
-        print(f"{case.name}: {Machine().memory_share(case):.2f} of the peak rate if memory is the limit")
+        print(
+            f"{case.name}: {Machine().memory_share(case):.2f} of the peak rate if memory is the limit"
+        )
     for title, rows in (("strong", strong_rows(Machine())), ("weak", weak_rows(Machine()))):
         header = [f"{title}: ms a step (share that is work)", *(f"{n:,}" for n in DEVICES)]
         for row in (header, ["---"] * len(header), *rows):

@@ -37,6 +37,31 @@ def check_messages() -> None:
     assert "all-gather" in collectives(untrained((3,), (2,), mean="remove"), (48,))
 
 
+def permutes(jaxpr, looped: bool = False) -> int:
+    """How often a loop sends something, each time around."""
+    count = 0
+    for equation in jaxpr.eqns:
+        count += looped and equation.primitive.name == "ppermute"
+        inside = looped or equation.primitive.name == "scan"
+        for value in equation.params.values():
+            for part in value if isinstance(value, tuple | list) else [value]:
+                if hasattr(part := getattr(part, "jaxpr", part), "eqns"):
+                    count += permutes(part, inside)
+    return count
+
+
+def check_known_fields() -> None:
+    """A mask that never changes is sent before the first step; the state in every one."""
+    mask = (restless(5, (1, 32)) < 0.8).astype(float)
+    masked = untrained((2,), (2,), "wall", fields=mask, fill=np.array([0.2]))
+    mesh, state = make_mesh(4, masked, (32,)), np.zeros((1, 1, 32), np.float32)
+    program = jax.make_jaxpr(lambda u: trajectories(masked, u, mesh, 5, 2))(state)
+    assert permutes(program.jaxpr) == 2
+    once = masked.inputs.once(np.float32)
+    assert once.known is not None
+    assert once.bind(fields=1.0 - mask).known is None
+
+
 def check_gradient() -> None:
     """Through a forecast on a mesh, by the state and by the readout; and of a step."""
     stepper, state = untrained((2,), (2,), "wall"), 0.7 * restless(1, (1, 1, 32))
@@ -100,6 +125,7 @@ def check_divergence() -> None:
 
 if __name__ == "__main__":
     check_messages()
+    check_known_fields()
     check_gradient()
     check_batch()
     check_members()
