@@ -1,4 +1,4 @@
-"""What the names and points of axes tell: which way they run, and whether they can be periodic."""
+"""What names and points of axes tell: which way they run, how far apart, whether around a circle."""
 
 from __future__ import annotations
 
@@ -31,3 +31,13 @@ def is_falling(coordinate) -> bool:
     points = np.asarray(coordinate)
     several = points.dtype.kind in "fiu" and points.ndim == 1 and len(points) > 1
     return several and bool(points[-1] < points[0])
+
+
+def spacing(coordinate) -> float | None:
+    """The distance of neighbouring points, None where there are fewer than two or they vary."""
+    points = np.asarray(coordinate, np.float64).ravel()
+    steps = np.diff(points)
+    if not len(steps) or not np.isfinite(steps).all() or steps[0] == 0:
+        return None
+    even = np.allclose(steps, steps.mean(), rtol=1e-2, atol=0)
+    return abs(float(steps.mean())) if even else None

@@ -9,10 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from .dataset import Dataset, Field, Trajectory, spacing
+from .axes import spacing
+from .dataset import Dataset
 from .errors import DataError
+from .field import Field
 from .hdf5 import numeric, opened, unread, values
 from .layout import SPACE, by_names, check_count
+from .trajectory import Trajectory
 
 GAS = ("density", "pressure")
 # The files do not say what happens at their edges, but their names tell the experiment.

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from .dataset import Dataset, Field, spacing
+from .axes import spacing
+from .dataset import Dataset
 from .errors import DataError
+from .field import Field
 from .hdf5 import numeric, opened, unread, values
 from .layout import by_axes, find_layout, split_names
 

@@ -8,11 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from .dataset import KINDS, Dataset, Field, Trajectory, spacing
+from .axes import spacing
+from .dataset import Dataset
 from .errors import DataError
+from .field import KINDS, Field
 from .hdf5 import numeric, opened, unread, values, words
 from .layout import check_count
 from .sizes import check_state
+from .trajectory import Trajectory
 
 GROUPS = ("t0_fields", "t1_fields", "t2_fields")  # by the order of the tensor
 
