@@ -28,25 +28,8 @@ def open_plain(
         if numeric(a) and len(a.shape) > 1 and not (columns and name in lengths)
     }  # fmt: skip
     listed = ", ".join(f"{name} {a.shape}" for name, a in arrays.items()) or "no arrays"
-    if field is None:
-        if len(states) != 1:
-            raise DataError(
-                f"{path}: HDF5 of no known layout; choose with field what to read, several names "
-                f"separated by commas, and name their axes with dims; it holds: {listed}"
-            )
-        chosen = list(states)
-    else:
-        chosen = [name.strip("/") for name in split_names(field)]
-        unknown = [name for name in chosen if name not in states]
-        if unknown:
-            raise DataError(
-                f"{path}: field: no array of numbers is called {', '.join(unknown)}; "
-                f"it holds: {listed}"
-            )
-    shapes = {states[name].shape for name in chosen}
-    if len(shapes) != 1:
-        raise DataError(f"{path}: field: expected arrays of one shape, got {shapes}")
-    shape = shapes.pop()
+    chosen = _choose(path, states, field, listed)
+    shape = states[chosen[0]].shape
     folder = chosen[0].rpartition("/")[0]
     prefix = f"{folder}/" if folder else ""
     lists = {n.removeprefix(prefix): size for n, size in lengths.items() if n.startswith(prefix)}
@@ -86,6 +69,25 @@ def open_plain(
             "boundary: the file does not say; taken as periodic",
         ),
     )
+
+
+def _choose(path, states: Mapping[str, Any], field, listed: str) -> list[str]:
+    """The names of the states, arrays of one shape: those given, or the only one."""
+    if field is None:
+        if len(states) != 1:
+            raise DataError(
+                f"{path}: HDF5 of no known layout; choose with field what to read, several names "
+                f"separated by commas, and name their axes with dims; it holds: {listed}"
+            )
+        return list(states)
+    chosen = [name.strip("/") for name in split_names(field)]
+    if unknown := [name for name in chosen if name not in states]:
+        raise DataError(
+            f"{path}: field: no array of numbers is called {', '.join(unknown)}; it holds: {listed}"
+        )
+    if len(shapes := {states[name].shape for name in chosen}) != 1:
+        raise DataError(f"{path}: field: expected arrays of one shape, got {shapes}")
+    return chosen
 
 
 def _length(array) -> int | None:

@@ -11,7 +11,8 @@ from walled import STEP, write_exact_model, write_walled
 
 import onesnap as snap
 from onesnap.cli import app
-from onesnap.cli.data import compared, parse_boundary
+from onesnap.cli.data import compared
+from onesnap.cli.options import parse_boundary
 from onesnap.model import forecast_file
 from onesnap.model.rollout import VALID_RSE
 
