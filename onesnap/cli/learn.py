@@ -124,13 +124,9 @@ def fit(
         tell("fit", 0, 1)
         with workers(count, dask) as executor:
             model.fit(
-                learned,
-                count=pairs or None,
-                checkpoint=checkpoint,
+                learned, count=pairs or None, checkpoint=checkpoint, executor=executor, pieces=pieces,
                 progress=lambda done, total: tell("fit", done, total),
-                executor=executor,
-                pieces=pieces,
-            )
+            )  # fmt: skip
         model.save(out, members=band, force=force)
         tell("judge", 0, 1)
         report = trust(model, learned if held is None else held, learned)

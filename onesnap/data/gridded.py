@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .axes import is_falling, is_irregular, spacing
+from .axes import look_along
 from .card import check_spacing
 from .dataset import Dataset
 from .errors import DataError, reading
@@ -70,7 +70,9 @@ def from_labelled(array, known: Mapping[str, Any] | None) -> tuple[np.ndarray, C
     ordered = array.transpose(*channel, *space)
     if known is not None:
         places = ordered.coords.to_dataset()
-        check_spacing(known, "state", None, [_spacing(places, axis) for axis in space])
+        check_spacing(
+            known, "state", None, look_along({axis: _points(places, axis) for axis in space}).dx
+        )
     state = np.asarray(ordered.values, np.float64)
     dt = float((known or {}).get("dt") or 1.0)
 
@@ -190,14 +192,11 @@ def _describe(path, kind: str, access: Callable[[], Any], field, dims) -> Datase
             for name in chosen.names
             for index in range(count)
         ]
-        dx = tuple(_spacing(source, dim) for dim in chosen.axes)
-        dt = _spacing(source, chosen.time)
-        clock = _clock(source, chosen.time) if dt is not None else ""
-        points = {n: _points(source, dim) for n, dim in zip(layout.names, chosen.axes, strict=True)}
-        falling = tuple(name for name, along in points.items() if is_falling(along))
-        points["time"] = _points(source, chosen.time)
-        irregular = tuple(name for name, along in points.items() if is_irregular(along))
-        notes = _notes(source, chosen, irregular) if field is None else ()
+        names = dict(zip((*layout.names, "time"), (*chosen.axes, chosen.time), strict=True))
+        along = look_along({name: _points(source, dim) for name, dim in names.items()})
+        clock = _clock(source, chosen.time) if along.dt is not None else ""
+        left = [str(n) for n in source.data_vars if n not in chosen.names and field is None]
+        notes = [f"left out: {', '.join(left)}; choose with field"] if left else []
         text = source.attrs.get("onesnap")
 
     def read(sample: int, start: int, stop: int) -> np.ndarray:
@@ -211,31 +210,22 @@ def _describe(path, kind: str, access: Callable[[], Any], field, dims) -> Datase
         axes=layout.names,
         space=layout.grid(shape),
         trajectories=layout.trajectories(shape, path, read),
-        dx=dx,
-        dt=dt,
+        **along.known,
         boundary=("periodic",) * len(layout.space),
         time_units=clock,
-        notes=("boundary: the file does not say; taken as periodic", *notes),
-        irregular=irregular,
-        falling=falling,
+        notes=("boundary: the file does not say; taken as periodic", *notes, *along.notes),
     )
     return recognise(dataset, text)
 
 
-def _spacing(source, dim) -> float | None:
-    """The distance of neighbouring points of an axis; of moments in seconds."""
-    points = _points(source, dim)
-    return spacing(points) if points.dtype.kind in "fiu" else None
-
-
-def _points(source, dim) -> np.ndarray:
-    """The points of an axis, moments in seconds since the first; none where it has none."""
+def _points(source, dim) -> np.ndarray | None:
+    """The points of an axis, moments in seconds since the first; None where it has none."""
     if dim not in source.variables:
-        return np.zeros(0)
+        return None
     points = source[dim].values
     if points.dtype.kind in "mM":
         points = (points - points[:1]).astype("timedelta64[ns]").astype(np.float64) / 1e9
-    return points
+    return points if points.dtype.kind in "fiu" else None
 
 
 def _clock(source, time) -> str:
@@ -243,14 +233,3 @@ def _clock(source, time) -> str:
     if time in source.variables and source[time].dtype.kind in "mM":
         return "s"
     return str(source[time].attrs.get("units", ""))
-
-
-def _notes(source, chosen: Selection, irregular: tuple[str, ...]) -> tuple[str, ...]:
-    """What was left out, and what was assumed of axes."""
-    left = [str(n) for n in source.data_vars if n not in chosen.names]
-    notes = [f"left out: {', '.join(left)}; choose with field"] if left else []
-    notes += [
-        f"axis {name}: its points are not evenly spaced; they are taken as if they were"
-        for name in irregular
-    ]
-    return tuple(notes)

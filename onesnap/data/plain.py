@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .axes import spacing
+from .axes import look_along
 from .dataset import Dataset
 from .errors import DataError
 from .field import Field
@@ -42,10 +42,10 @@ def open_plain(
             parts = [layout.read(file[name], sample, start, stop) for name in chosen]
         return np.concatenate(parts, axis=1)
 
-    def axis(name: str, size: int) -> float | None:
+    def points(name: str, size: int) -> np.ndarray | None:
         array = arrays.get(key := prefix + name)
         fits = array is not None and lists.get(name) == size and numeric(array)
-        return spacing(values(array, path, key).ravel()) if fits else None
+        return values(array, path, key).ravel() if fits else None
 
     count = layout.count(shape)
     fields = [
@@ -53,7 +53,10 @@ def open_plain(
         for name in chosen
         for index in range(count)
     ]
-    steps = [axis(word, shape[layout.time]) for word in ("time", "t")]
+    sizes = dict(zip(layout.names, layout.grid(shape), strict=True))
+    times = [points(word, shape[layout.time]) for word in ("time", "t")]
+    time = next((listed for listed in times if listed is not None), None)
+    along = look_along({name: points(name, size) for name, size in sizes.items()} | {"time": time})
     return Dataset(
         path=str(path),
         format="MATLAB 7.3" if columns else "HDF5",
@@ -61,12 +64,12 @@ def open_plain(
         axes=layout.names,
         space=layout.grid(shape),
         trajectories=layout.trajectories(shape, path, read),
-        dx=tuple(axis(n, s) for n, s in zip(layout.names, layout.grid(shape), strict=True)),
-        dt=next((step for step in steps if step is not None), None),
+        **along.known,
         boundary=("periodic",) * len(layout.space),
         notes=(
             *unread(arrays, [*chosen, *lengths]),
             "boundary: the file does not say; taken as periodic",
+            *along.notes,
         ),
     )
 
