@@ -46,7 +46,6 @@ SMALLER = {
     },
     "noisy_data": {
         "(4, 20, 100, 400)": "(20, 400)",
-        "hidden=100": "hidden=40",
         "members=4": "members=2",
     },
     "against_network": {

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from smaller import small
 from toys import next_state, problem, smooth
 
 import onesnap as snap
@@ -33,7 +34,7 @@ def test_what_is_given_is_kept():
 
 
 def test_what_is_free_comes_with_a_reason_and_its_error():
-    model = snap.Surrogate().fit(*snap.pairs(snap.simulate("burgers-1d", steps=1)))
+    model = snap.Surrogate().fit(*snap.pairs(snap.simulate(small("burgers-1d"), steps=1)))
     reasons = model.plan_.reasons
     chosen = {
         "extent",
@@ -93,7 +94,7 @@ def test_where_nothing_helps_the_simplest_is_taken_and_said():
         model = snap.Surrogate(effort="quick").fit(noise[:-1], noise[1:])
     assert model.plan_.member == "mean"
     np.testing.assert_allclose(model.predict(noise), np.full_like(noise, noise[1:].mean()), atol=1e-9)
-    walk = np.cumsum(0.1 * random.normal(size=(7, 1, 64)), axis=0) + noise[:1]
+    walk = np.cumsum(0.1 * random.normal(size=noise.shape), axis=0) + noise[:1]
     with pytest.warns(UserWarning, match="nothing that was tried is better than persistence"):
         model = snap.Surrogate(effort="quick").fit(walk[:-1], walk[1:])
     assert model.plan_.member == "persistence"
@@ -119,9 +120,10 @@ def test_too_little_data_to_judge_is_said():
 
 def test_what_no_window_holds_is_damped():
     """Rough waves, which no training state has, do not grow."""
-    pairs = snap.pairs(snap.simulate("ks-1d", steps=4, seed=0))
+    system = snap.systems["ks-1d"].replace(points=256, length=100.0)
+    pairs = snap.pairs(snap.simulate(system, steps=4, seed=0))
     model, state = snap.Surrogate(effort="quick").fit(*pairs), pairs[0][0]
-    for waves in (150, 200, 256):
+    for waves in (75, 100, 128):
         rough = 1e-4 * np.cos(2 * np.pi * waves * np.arange(state.shape[-1]) / state.shape[-1])
         answer = model.predict(state + rough) - model.predict(state)
         assert np.linalg.norm(answer) < 0.8 * np.linalg.norm(rough)
