@@ -281,6 +281,7 @@ def test_the_reason_of_the_noise_is_that_of_the_last_fit(monkeypatch):
         model.partial_fit(states, bent(states))
     assert "stay in range; with this one 50 steps" in model.summary()
     monkeypatch.setattr(readout, "try_stability", lambda *_, **__: Stability(100, 100))
+    monkeypatch.setattr(readout, "superposed", lambda *_: None)  # of which this says nothing
     model.partial_fit(states, bent(states))
     assert model.plan_.noise == model.fit_.training.settled.noises[0].size
     assert model.plan_.reasons["noise"] == chosen

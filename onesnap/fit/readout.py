@@ -96,11 +96,11 @@ def _doubts(steady: Stability, stepper: Stepper, training: Training, plan: Plan)
     starts = superposed(stepper, training.sample)
     if training.given["noise"] != "auto" or starts is None:
         return ""
-    sample, *about = training.sample, plan.symmetry, training.given["dtype"]
-    unlike = try_stability(stepper, sample, *about, starts=starts)
+    sample, group, dtype = training.sample, plan.symmetry, training.given["dtype"]
+    unlike = try_stability(stepper, sample, group, dtype, starts=starts)
     ends = unlike.left if unlike.steady else unlike.left or unlike.lasted
     if ends is None:
-        ends = first_divergence(stepper, sample, *about)
+        ends = first_divergence(stepper, sample, group, dtype)
     if ends is None:
         return ""
     return (
