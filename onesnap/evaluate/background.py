@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
-from scipy.fft import dct, fft
+from scipy.fft import dct
 from scipy.ndimage import uniform_filter1d
 
 from ..grid.boundary import both_sides
@@ -74,12 +74,12 @@ def make_background(
 def _basis(points: int, periodic: bool) -> np.ndarray:
     if not periodic:
         return np.asarray(dct(np.eye(points), axis=0, norm="ortho"))
-    turns = np.asarray(fft(np.eye(points), axis=0))
+    turns = np.fft.fft(np.eye(points), axis=0)
     return (turns.real - turns.imag) / np.sqrt(points)  # Hartley's: real, and its own inverse
 
 
 def _along(field, bases) -> Any:
-    numpy = np if isinstance(field, np.ndarray) and isinstance(bases[0], np.ndarray) else jnp
+    numpy: Any = np if isinstance(field, np.ndarray) and isinstance(bases[0], np.ndarray) else jnp
     first = field.ndim - len(bases)
     for axis, basis in enumerate(bases, first):
         field = numpy.moveaxis(numpy.tensordot(field, basis, axes=([axis], [1])), -1, axis)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
+from ..grid.windows import AnyArray
 from ..model.rollout import trajectory
 from ..model.stepper import Stepper
 from .background import Background
@@ -39,7 +40,7 @@ def fit_start(
     every: int,
     between: int,
     iterations: int,
-) -> tuple[Float[Array, "times C ..."], Float[Array, ""]]:
+) -> tuple[Float[AnyArray, "times C ..."], Float[AnyArray, ""]]:
     """The states at all times, and the mean square of what is left over, in units of the noise.
 
     Observations are `every` steps apart, or so many `between` steps.
@@ -70,7 +71,9 @@ def fit_start(
     return states_of(z), jnp.sum(left_over(z)) / jnp.maximum(1.0, jnp.sum(known.here))
 
 
-def interpolate(states: Float[Array, "steps C ..."], between: int) -> Float[Array, "times C ..."]:
+def interpolate(
+    states: Float[AnyArray, "steps C ..."], between: int
+) -> Float[AnyArray, "times C ..."]:
     """Cubic polynomials through neighbouring states, at so many times a step."""
     if between == 1:
         return states
@@ -95,7 +98,7 @@ def interpolate(states: Float[Array, "steps C ..."], between: int) -> Float[Arra
     return jnp.concatenate([inner, states[-1:]])
 
 
-def minimise(cost: Callable, z: Float[Array, "C ..."], iterations: int) -> Float[Array, "C ..."]:
+def minimise(cost: Callable, z: Float[Array, "C ..."], iterations: int) -> Any:
     """Descend by L-BFGS until the cost hardly falls any more."""
     try:
         import optax

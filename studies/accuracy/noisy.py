@@ -42,7 +42,6 @@ WINDOW, LONG = 10.0, 20.0  # time units that are assimilated, and where cells ar
 SPACING = 4  # of the cells that are observed
 SMOOTHED = 6.0  # time units of the windows in which training states are smoothed
 CASE = 0.01  # of the parts with one noise
-SETTINGS: dict[str, Any] = {}
 
 
 def at(time: float) -> int:
@@ -98,7 +97,7 @@ class Case:
         path = self.folder / name
         if path.exists():
             return snap.load(path)
-        settings = {"seed": self.layer} | SETTINGS
+        settings: dict[str, Any] = {"seed": self.layer}
         states = self.states
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of short windows of states that persistence is good

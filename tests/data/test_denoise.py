@@ -27,6 +27,7 @@ def test_what_is_left_is_the_share_of_the_directions_of_the_field():
     calm = snap.denoise(NOISY, NOISE)
     assert np.std(calm - CLEAN) < 0.25 * NOISE
     denoiser = make_denoiser([NOISY], np.array([NOISE]))
+    assert denoiser is not None
     inner = (calm - CLEAN)[20:-20, :, 20:-20]
     assert 0.5 < np.std(inner) / denoiser.left[0] < 1.5  # neighbours err alike: few that count
 
@@ -46,6 +47,7 @@ def test_a_channel_without_noise_stays_as_it_is_and_helps_the_other():
 
 def test_states_read_in_parts_are_those_of_the_whole():
     denoiser = make_denoiser([NOISY], np.array([NOISE]))
+    assert denoiser is not None
     read = Denoised(lambda start, stop: NOISY[start:stop], len(NOISY), denoiser)
     whole = denoiser(NOISY)
     for start, stop in ((0, 1), (0, 2), (3, 50), (100, 101), (155, 160), (159, 160), (0, 160)):
@@ -84,6 +86,7 @@ def test_bad_noise_is_named(noise):
 def test_sequences_are_calmed_before_they_are_learned_from():
     pairs = as_pairs(NOISY, lag=1, denoise=True)
     assert np.std(pairs.pairs.before - CLEAN[:-1]) < 0.25 * NOISE
+    assert pairs.lag.noise is not None
     assert np.all(pairs.lag.noise < 0.25 * NOISE)
     assert "left when denoised" in pairs.lag.reason
     np.testing.assert_array_equal(as_pairs(NOISY, lag=1).pairs.before, NOISY[:-1])
@@ -99,4 +102,4 @@ def test_sequences_are_calmed_before_they_are_learned_from():
 
 def test_it_is_a_setting():
     with pytest.raises(ValueError, match="denoise: expected True or False, got 'yes'"):
-        check_settings(snap.Surrogate(denoise="yes").get_params())
+        check_settings(snap.Surrogate().set_params(denoise="yes").get_params())

@@ -62,6 +62,7 @@ def test_cells_that_are_never_seen_at_once_are_known_in_the_end(model, noisy):
 
 def test_members_tell_how_uncertain_it_is(model, noisy):
     analysis = snap.assimilate(model, noisy, noise=NOISE, window=9, climate=TRUTH, members=12)
+    assert analysis.deviation is not None
     assert np.mean(analysis.deviation**2) == pytest.approx(expected(noisy)[1].mean(), rel=0.4)
 
 
