@@ -48,7 +48,7 @@ def test_a_tutorial_runs(name, tmp_path):
         assert float(re.search(r"([\d.e-]+) % of error", result.stdout).group(1)) < 5
     elif name == "noisy.md":
         level, left, raw, analysed, unseen = map(float, re.findall(r"([\d.]+)%", result.stdout))
-        assert abs(level - 2) < 0.1
+        assert abs(level - 1) < 0.1
         assert left < 50
         assert analysed < 0.5 * raw
         assert unseen < level
