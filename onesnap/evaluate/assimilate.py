@@ -134,19 +134,21 @@ def assimilate(
             "window, or a better model",
             stacklevel=2,
         )
-    if not members:
-        return best
+    if members:
+        fit = partial(_analyse, stepper, sigma=sigma, spacing=spacing, iterations=iterations)
+        best = replace(best, deviation=_deviation(fit, best, background, sigma, members, seed))
+    return best
+
+
+def _deviation(fit, best: Analysis, background: Background, sigma, members: int, seed: int):
+    """How far analyses are apart if what they are from is disturbed as much as it may be wrong."""
     random, apart = np.random.default_rng(seed), []
     for _ in range(members):
         disturbed = best.observed + sigma * random.normal(size=best.observed.shape)
         waves = np.sqrt(background.variance) * random.normal(size=background.variance.shape)
         other = replace(background, mean=background.mean + background.field(waves))
-        member = _analyse(
-            stepper, other, disturbed, sigma=sigma, spacing=spacing, iterations=iterations,
-            first=best.states[0],
-        )  # fmt: skip
-        apart.append(member.states - best.states)
-    return replace(best, deviation=np.sqrt(np.mean(np.square(apart), axis=0)))
+        apart.append(fit(other, disturbed, first=best.states[0]).states - best.states)
+    return np.sqrt(np.mean(np.square(apart), axis=0))
 
 
 def smooth(
