@@ -198,7 +198,7 @@ def _background(stepper: Stepper, seen, sigma, climate) -> Background:
     boundary = stepper.inputs.boundary
     if climate is None:
         whole = np.stack([fill(state, boundary) for state in seen])
-        return make_background(whole, boundary, sigma[0], clean=False)
+        return make_background(whole, boundary, sigma[0], False, float(np.isnan(seen).mean()))
     climate = check_states("climate", climate)
     if climate.shape[1:] != seen.shape[1:]:
         raise ValueError(

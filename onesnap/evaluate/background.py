@@ -51,9 +51,17 @@ class Background:
 
 
 def make_background(
-    states: Float[np.ndarray, "times C ..."], boundary, noise: Float[np.ndarray, "C ..."], clean: bool
+    states: Float[np.ndarray, "times C ..."],
+    boundary,
+    noise: Float[np.ndarray, "C ..."],
+    clean: bool,
+    filled: float = 0.0,
 ) -> Background:
-    """Mean and variances of states without gaps; those of the noise are taken off unless `clean`."""
+    """Mean and variances of states; those of the noise are taken off unless they are `clean`.
+
+    Where a share of the values was `filled` from others, nobody knows the short waves: all may then
+    have that share of the variance of the field.
+    """
     sides = both_sides(boundary, states.ndim - 2)
     periodic = ["periodic" in ends for ends in sides]
     bases = tuple(map(_basis, states.shape[2:], periodic))
@@ -67,7 +75,10 @@ def make_background(
     power = 0.5 * (power + mirrored)
     for axis, turns in enumerate(periodic, 1):
         power = uniform_filter1d(power, NEIGHBOURS, axis, mode="wrap" if turns else "nearest")
-    variance = np.maximum(power if clean else power - noise**2, LEAST * noise**2)
+    least = np.maximum(
+        LEAST * noise**2, filled * np.mean(power, axis=tuple(range(1, power.ndim)), keepdims=True)
+    )
+    variance = np.maximum(power if clean else power - noise**2, least)
     return Background(np.broadcast_to(mean, states.shape[1:]), variance, bases)
 
 

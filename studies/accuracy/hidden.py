@@ -1,4 +1,4 @@
-"""A field that does not tell what comes: the wave equation by u alone, against u with its velocity."""
+"""A field that does not tell what comes: a wave by u alone, against u with its velocity."""
 
 from __future__ import annotations
 

@@ -75,7 +75,8 @@ def test_observations_between_steps_are_met_on_the_way():
 
 def test_twice_as_many_observations_are_a_better_start(model):
     turns = np.exp(-2j * np.pi * np.fft.rfftfreq(32) * np.arange(0, 8.5, 0.5)[:, None, None])
-    truth = np.fft.irfft(turns * np.fft.rfft(STATES[0]), 32)
+    x = 2 * np.pi * np.arange(32) / 32
+    truth = np.fft.irfft(turns * np.fft.rfft(np.cos(x) + 0.5 * np.sin(2 * x)), 32)
     noisy = truth + NOISE * np.random.default_rng(0).normal(size=truth.shape)
     more = snap.assimilate(model, noisy, noise=NOISE, every=0.5, window=17)
     fewer = snap.assimilate(model, noisy[::2], noise=NOISE, window=9)
