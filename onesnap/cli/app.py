@@ -23,7 +23,7 @@ from rich.table import Table
 from typer.core import TyperGroup
 
 from .. import __version__
-from . import data, doctor, learn, page
+from . import data, doctor, learn, page, parts
 from .bars import bars
 from .plain import use_plain_letters
 from .words import say, warn
@@ -223,6 +223,7 @@ def _add_absent(app: typer.Typer, name: str, purpose: str) -> None:
 
 data.register(app)
 learn.register(app)
+parts.register(app)
 page.register(app)
 doctor.register(app)
 add_commands(app, importlib.metadata.entry_points(group="onesnap.commands"))

@@ -2,7 +2,8 @@
 
 errors       what is wrong with a file, in one error that names it
 axes         what names and points of axes tell
-trajectory   one of them: its length, and how its states are read
+trajectory   their length, how states are read, and which to hold out
+field        a named quantity, and the channels it takes
 dataset      what a file holds: fields, grid, step, boundary, trajectories
 provenance   what a forecast of ours says about itself
 layout       which axis of an array is time, which are space
@@ -14,6 +15,7 @@ matlab       .mat of version 5
 well         HDF5 as The Well publishes it
 pdebench     HDF5 as PDEBench publishes it
 plain        any other HDF5, by the names of its arrays and axes
+store        Zarr stores: a look at their metadata before they are opened
 gridded      NetCDF and Zarr through xarray
 opening      which of these a file is, by its content
 source       where a dataset comes from: another process opens it anew
@@ -35,5 +37,6 @@ writing      forecasts into files of every format
 """
 
 from .collection import open as open
-from .dataset import Dataset as Dataset, Field as Field
+from .dataset import Dataset as Dataset
 from .errors import DataError as DataError
+from .field import Field as Field

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import math
-import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,20 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from .axes import is_falling, is_irregular
+from .axes import look_along
 from .card import check_spacing
-from .dataset import Dataset, Field, spacing
+from .dataset import Dataset
 from .errors import DataError, reading
-from .hdf5 import MOST_CHUNK, list_arrays, opened
+from .field import Field
+from .hdf5 import list_arrays, opened
 from .layout import CHANNELS, SAMPLES, TIMES, Layout, by_names, split_names
 from .provenance import recognise, stored_channels
-from .sizes import check_stored
-
-# Codecs of Zarr that only move numbers about; others can run code or are not installed anyway.
-CODECS = {
-    "blosc", "bytes", "bz2", "crc32c", "delta", "fixedscaleoffset", "gzip", "lz4", "lzma",
-    "sharding_indexed", "shuffle", "transpose", "zlib", "zstd", "endian", "bitround",
-}  # fmt: skip
+from .store import check_store
 
 
 @contextmanager
@@ -53,7 +45,7 @@ def open_netcdf(path, engine: str, field=None, dims=None) -> Dataset:
 def open_zarr(path, field=None, dims=None) -> Dataset:
     """A Zarr store in a folder, after a look at all of its metadata."""
     with reading(path):
-        _check_zarr(Path(path))
+        check_store(Path(path))
     return _open(path, "zarr", "Zarr", field, dims)
 
 
@@ -78,7 +70,9 @@ def from_labelled(array, known: Mapping[str, Any] | None) -> tuple[np.ndarray, C
     ordered = array.transpose(*channel, *space)
     if known is not None:
         places = ordered.coords.to_dataset()
-        check_spacing(known, "state", None, [_spacing(places, axis) for axis in space])
+        check_spacing(
+            known, "state", None, look_along({axis: _points(places, axis) for axis in space}).dx
+        )
     state = np.asarray(ordered.values, np.float64)
     dt = float((known or {}).get("dt") or 1.0)
 
@@ -198,14 +192,11 @@ def _describe(path, kind: str, access: Callable[[], Any], field, dims) -> Datase
             for name in chosen.names
             for index in range(count)
         ]
-        dx = tuple(_spacing(source, dim) for dim in chosen.axes)
-        dt = _spacing(source, chosen.time)
-        clock = _clock(source, chosen.time) if dt is not None else ""
-        points = {n: _points(source, dim) for n, dim in zip(layout.names, chosen.axes, strict=True)}
-        falling = tuple(name for name, along in points.items() if is_falling(along))
-        points["time"] = _points(source, chosen.time)
-        irregular = tuple(name for name, along in points.items() if is_irregular(along))
-        notes = _notes(source, chosen, irregular) if field is None else ()
+        names = dict(zip((*layout.names, "time"), (*chosen.axes, chosen.time), strict=True))
+        along = look_along({name: _points(source, dim) for name, dim in names.items()})
+        clock = _clock(source, chosen.time) if along.dt is not None else ""
+        left = [str(n) for n in source.data_vars if n not in chosen.names and field is None]
+        notes = [f"left out: {', '.join(left)}; choose with field"] if left else []
         text = source.attrs.get("onesnap")
 
     def read(sample: int, start: int, stop: int) -> np.ndarray:
@@ -219,31 +210,22 @@ def _describe(path, kind: str, access: Callable[[], Any], field, dims) -> Datase
         axes=layout.names,
         space=layout.grid(shape),
         trajectories=layout.trajectories(shape, path, read),
-        dx=dx,
-        dt=dt,
+        **along.known,
         boundary=("periodic",) * len(layout.space),
         time_units=clock,
-        notes=("boundary: the file does not say; taken as periodic", *notes),
-        irregular=irregular,
-        falling=falling,
+        notes=("boundary: the file does not say; taken as periodic", *notes, *along.notes),
     )
     return recognise(dataset, text)
 
 
-def _spacing(source, dim) -> float | None:
-    """The distance of neighbouring points of an axis; of moments in seconds."""
-    points = _points(source, dim)
-    return spacing(points) if points.dtype.kind in "fiu" else None
-
-
-def _points(source, dim) -> np.ndarray:
-    """The points of an axis, moments in seconds since the first; none where it has none."""
+def _points(source, dim) -> np.ndarray | None:
+    """The points of an axis, moments in seconds since the first; None where it has none."""
     if dim not in source.variables:
-        return np.zeros(0)
+        return None
     points = source[dim].values
     if points.dtype.kind in "mM":
         points = (points - points[:1]).astype("timedelta64[ns]").astype(np.float64) / 1e9
-    return points
+    return points if points.dtype.kind in "fiu" else None
 
 
 def _clock(source, time) -> str:
@@ -251,71 +233,3 @@ def _clock(source, time) -> str:
     if time in source.variables and source[time].dtype.kind in "mM":
         return "s"
     return str(source[time].attrs.get("units", ""))
-
-
-def _notes(source, chosen: Selection, irregular: tuple[str, ...]) -> tuple[str, ...]:
-    """What was left out, and what was assumed of axes."""
-    left = [str(n) for n in source.data_vars if n not in chosen.names]
-    notes = [f"left out: {', '.join(left)}; choose with field"] if left else []
-    notes += [
-        f"axis {name}: its points are not evenly spaced; they are taken as if they were"
-        for name in irregular
-    ]
-    return tuple(notes)
-
-
-def _check_zarr(path: Path) -> None:
-    """Refuse what leads out of the folder, what could run code, and sizes that cannot be right."""
-    stored, arrays = 0, []
-    for count, (folder, folders, names) in enumerate(os.walk(path, followlinks=False)):
-        if count > 100_000:
-            raise DataError(f"{path}: has more folders than can be right")
-        for name in (*folders, *names):
-            if (Path(folder) / name).is_symlink():
-                raise DataError(f"{path}: {name} is a link to somewhere else; copy the data into it")
-        stored += sum((Path(folder) / name).stat().st_size for name in names)
-        for name in {"zarr.json", ".zarray", ".zmetadata"} & set(names):
-            file = Path(folder) / name
-            if file.stat().st_size > 2**24:
-                raise DataError(f"{file}: has more metadata than can be right")
-            content = json.loads(file.read_text("utf-8"))
-            _check_metadata(file, content)
-            arrays += [_values(content)] if name != ".zmetadata" else []
-    needed = sum(size for _, size in arrays)
-    check_stored(path, "all of its arrays", sum(count for count, _ in arrays), needed, stored)
-
-
-def _values(content: Any) -> tuple[int, int]:
-    """How many values the metadata of an array declares, and their bytes; none of a group."""
-    shape = content.get("shape") if isinstance(content, dict) else None
-    if not isinstance(shape, list) or not all(isinstance(size, int) for size in shape):
-        return 0, 0
-    try:
-        size = np.dtype(content.get("dtype") or content.get("data_type")).itemsize
-    except TypeError:  # a type of Zarr's own
-        size = 8
-    return (count := math.prod(shape)), count * size
-
-
-def _check_metadata(file: Path, content: Any) -> None:
-    """Look at all codecs and chunk sizes anywhere in the metadata."""
-    if isinstance(content, list):
-        for item in content:
-            _check_metadata(file, item)
-    if not isinstance(content, dict):
-        return
-    if content.get("dtype") == "|O" or "object" in str(content.get("data_type", "")):
-        raise DataError(f"{file}: holds Python objects, which are never opened")
-    for key in ("compressor", "filters", "codecs", "index_codecs"):
-        listed = content.get(key) or []
-        for codec in listed if isinstance(listed, list) else [listed]:
-            name = str(codec.get("id") or codec.get("name")) if isinstance(codec, dict) else "?"
-            if name.removeprefix("numcodecs.") not in CODECS:
-                raise DataError(f"{file}: codec {name!r} is not one of {', '.join(sorted(CODECS))}")
-    chunks = content.get("chunks") or content.get("chunk_shape")
-    if isinstance(chunks, list):
-        sizes = [size for size in chunks if isinstance(size, int)]
-        if len(sizes) != len(chunks) or 8 * int(np.prod(sizes, dtype=object)) > MOST_CHUNK:
-            raise DataError(f"{file}: has chunks of {chunks}, more than can be right")
-    for item in content.values():
-        _check_metadata(file, item)

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from smaller import small
 from toys import blurred, next_state, problem, smooth
 
 import onesnap as snap
@@ -36,7 +37,7 @@ def test_what_is_given_is_kept():
 
 
 def test_what_is_free_comes_with_a_reason_and_its_error():
-    model = snap.Surrogate().fit(*snap.pairs(snap.simulate("burgers-1d", steps=1)))
+    model = snap.Surrogate().fit(*snap.pairs(snap.simulate(small("burgers-1d"), steps=1)))
     reasons = model.plan_.reasons
     chosen = {
         "extent",
@@ -96,7 +97,7 @@ def test_where_nothing_helps_the_simplest_is_taken_and_said():
         model = snap.Surrogate(effort="quick").fit(noise[:-1], noise[1:])
     assert model.plan_.member == "mean"
     np.testing.assert_allclose(model.predict(noise), np.full_like(noise, noise[1:].mean()), atol=1e-9)
-    walk = np.cumsum(0.1 * random.normal(size=(7, 1, 64)), axis=0) + noise[:1]
+    walk = np.cumsum(0.1 * random.normal(size=noise.shape), axis=0) + noise[:1]
     with pytest.warns(UserWarning, match="nothing that was tried is better than persistence"):
         model = snap.Surrogate(effort="quick").fit(walk[:-1], walk[1:])
     assert model.plan_.member == "persistence"
