@@ -78,7 +78,6 @@ def test_a_forecast_file_counts_in_states_of_the_data(tmp_path):
     np.testing.assert_allclose(guess, real, atol=1e-6)
 
 
-@pytest.mark.filterwarnings("ignore:forecasts from states unlike those given")
 @pytest.mark.filterwarnings("ignore:fits to parts of the data disagree")
 @pytest.mark.filterwarnings("ignore:forecasts from states unlike those given")
 def test_noise_that_hides_a_step_makes_it_longer():
