@@ -24,10 +24,15 @@ TYPE_CHECKING = False  # as that of `typing`, which is not there for nothing
 if TYPE_CHECKING:
     from . import symmetry as symmetry
     from .data import DataError as DataError, Dataset as Dataset, open as open
-    from .data.lag import noise_level as noise_level
+    from .data.denoise import denoise as denoise
+    from .data.noise import noise_level as noise_level
     from .data.pairs import pairs as pairs
     from .equations import System as System, simulate as simulate, systems as systems
-    from .evaluate.assimilate import Analysis as Analysis, assimilate as assimilate
+    from .evaluate.assimilate import (
+        Analysis as Analysis,
+        assimilate as assimilate,
+        smooth as smooth,
+    )
     from .evaluate.metrics import (
         moments as moments,
         rse as rse,
@@ -47,10 +52,11 @@ if TYPE_CHECKING:
 # JAX alone takes a second, which `onesnap --help` need not wait for.
 _HOMES = {
     "data": ("DataError", "Dataset", "open"),
-    "data.lag": ("noise_level",),
+    "data.denoise": ("denoise",),
+    "data.noise": ("noise_level",),
     "data.pairs": ("pairs",),
     "equations": ("System", "simulate", "systems"),
-    "evaluate.assimilate": ("Analysis", "assimilate"),
+    "evaluate.assimilate": ("Analysis", "assimilate", "smooth"),
     "evaluate.metrics": ("moments", "rse", "skill", "spectrum", "valid_time"),
     "evaluate.trust": ("trust",),
     "evaluate.verdict": ("Trust",),

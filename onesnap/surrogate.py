@@ -77,6 +77,8 @@ class Surrogate:
       where the noise of the states hides what a step changes.
     - `history`: how many states a step reads, a step apart, where one does not tell what comes: some
       fields were not measured, or velocities. Forecasts start from as many. "auto" chooses.
+    - `denoise`: whether `fit` takes white noise off sequences before it learns from them, where
+      there is any that can be told; `prepare` and `partial_fit` never do.
     - `dtype`: precision of forecasts; training is always float64.
     - `effort`: "quick", "normal" or "thorough": how much choosing may cost.
 
@@ -113,6 +115,7 @@ class Surrogate:
         boundary: Any = "auto",
         lag: int | str = "auto",
         history: int | str = 1,
+        denoise: bool = True,
         seed: int = 0,
         dtype: str = "float64",
         effort: str = "normal",
@@ -124,7 +127,7 @@ class Surrogate:
         self.scaling, self.margin, self.mean = scaling, margin, mean
         self.boundary, self.windows, self.solver = boundary, windows, solver
         self.context, self.potential, self.seed, self.dtype = context, potential, seed, dtype
-        self.lag, self.history, self.effort = lag, history, effort
+        self.lag, self.history, self.denoise, self.effort = lag, history, denoise, effort
 
     fit_: Fit
 
@@ -245,7 +248,7 @@ class Surrogate:
             if executor is not None:
                 check_executor(executor, data, pieces)
             with held(checkpoint):
-                stream, sample, known = sample_of(data, given, count)
+                stream, sample, known = sample_of(data, given, count, self.denoise)
                 prepared = fitting.prepare(given, sample, *known)
                 for words in data.doubts(fitting.known_boundary(prepared)):
                     warnings.warn(words, stacklevel=2)
@@ -265,6 +268,7 @@ class Surrogate:
             )
         else:
             which = {"lag": given["lag"], "history": given["history"], "count": count}
+            which["denoise"] = self.denoise
             pairs, gaps, lag = as_pairs(before, after, parameters, fields, **which)
             pairs = fitting.without_bad(pairs)
             prepared = fitting.prepare(given, pairs, fill=gaps.fill, lag=lag)
@@ -512,7 +516,7 @@ class Surrogate:
             return given
         given["history"] = 1
         if after is None:
-            data, _ = with_lag(as_dataset(before), given["lag"], POLICY.few)
+            data, _ = with_lag(as_dataset(before), given["lag"], POLICY.few, self.denoise)
             if data.pair_count >= POLICY.few:
                 sample = make_stream(data, data.numbers(count)).sample()
                 given["history"] = fitting.history_of(given, sample)

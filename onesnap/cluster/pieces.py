@@ -82,10 +82,10 @@ class Known(NamedTuple):
 
 
 def sample_of(
-    data: Dataset, given: Mapping[str, Any], count: int | None = None
+    data: Dataset, given: Mapping[str, Any], count: int | None = None, denoise: bool = False
 ) -> tuple[Stream, Pairs, Known]:
     """All pairs of a dataset or `count` of them, a sample to choose settings from, what is known."""
-    data, lag = with_lag(data, given["lag"], given["history"])
+    data, lag = with_lag(data, given["lag"], given["history"], denoise)
     stream = make_stream(data, data.numbers(count))
     assumed = any(note.startswith("boundary") for note in data.notes)
     boundary = None if assumed else data.boundary

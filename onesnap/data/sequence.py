@@ -24,7 +24,7 @@ class Paired(NamedTuple):
 
 def as_pairs(
     before, after=None, parameters=None, fields=None, *, lag: int | str = "auto",
-    history: int = 1, count: int | None = None,
+    history: int = 1, count: int | None = None, denoise: bool = False,
 ) -> Paired:  # fmt: skip
     """Pairs as they are, or all those of sequences `(time, channel, *space)`, or `count` of them.
 
@@ -49,7 +49,7 @@ def as_pairs(
         if several or np.ndim(value) == inputs[name][1]
     }
     # Inputs that change may do so at every state, and a step has one value of each.
-    data, found = with_lag(data, 1 if changing and lag == "auto" else lag, history)
+    data, found = with_lag(data, 1 if changing and lag == "auto" else lag, history, denoise)
     numbers = data.numbers(count)
     pairs = data.pairs(numbers=numbers)
     beside = known | {n: _at_pairs(n, rows, data)[numbers] for n, rows in changing.items()}

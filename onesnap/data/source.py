@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .dataset import Dataset
+from .denoise import Denoised
 from .opening import open_file
 from .trajectory import Shifted, Thinned, Trajectory
 
@@ -75,7 +76,7 @@ def can_travel(dataset: Dataset) -> bool:
 
 def _comes_from_file(trajectory: Trajectory) -> bool:
     read = trajectory.read
-    while isinstance(read, Shifted | Thinned):
+    while isinstance(read, Shifted | Thinned | Denoised):
         read = read.read
     return isinstance(read, Reading)
 

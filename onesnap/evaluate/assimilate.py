@@ -2,11 +2,10 @@
 
 Strong-constraint 4D-Var: the state x₀ at the beginning of a window is sought for which
 
-    J(x₀) = ½ Σₜ |(xₜ − yₜ) / σ|² + ½ |(x₀ − b) / s|²,   xₜ = stepᵗ(x₀),
+    J(x₀) = ½ Σₜ |(xₜ − yₜ) / σ|² + ½ Σₖ (x̂₀ − m̂)ₖ² / sₖ,   xₜ = stepᵗ(x₀),
 
-is least. The first sum is over what was observed. The second is over cells that were not observed at
-the beginning: b is interpolated from their neighbours, and s the deviation of the field. Gradients go
-through the forecast itself.
+is least. The first sum is over what was observed. The second is over waves k, with the mean m and the
+variances s of typical states (`background`). Gradients go through the forecast itself.
 
 The model is taken as exact, which it is not: over a long window its errors grow beyond the noise.
 What is left over tells. If model and noise are right, its mean square in units of the noise is 1 at
@@ -16,27 +15,22 @@ most, but for chance, so that windows are made longer only as long as that holds
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
 import jax
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 
 from ..grid.boundary import both_sides
-from ..grid.states import unmasked
+from ..grid.states import check_states, unmasked
 from ..model.forecaster import Forecaster
-from ..model.rollout import trajectory
 from ..model.stepper import Stepper
+from .background import Background, make_background
 from .metrics import channel_errors
+from .variational import Known, fit_start
 
-# Of the window: a long one has many minima in a chaotic flow, and the end of each part is near the
-# right one of the next.
-PARTS = (0.25, 0.5, 1.0)
 SMOOTHING = 200  # sweeps that spread values into cells without any
-FLAT = 1e-4  # relative decrease of J in an iteration, below which there is nothing left to gain
 
 Observations = Float[np.ndarray, "times C ..."]
 
@@ -96,35 +90,41 @@ def assimilate(
     *,
     noise,
     mask=None,
-    every: int = 1,
+    every: float | None = None,
     window: int | str = "auto",
+    climate=None,
     members: int = 0,
     iterations: int = 60,
     seed: int = 0,
 ) -> Analysis:
     """The best trajectory through the last of some observations `(time, channel, *space)`.
 
-    Times are `every` steps of the model apart. What was not observed is NaN, or masked, or False in
-    `mask`, which NumPy broadcasts. `noise` is the deviation of observation errors, one number or one
-    for each channel. `window` is how many of the last times are used; "auto" doubles them as long as
-    the model fits them to within the noise. With `members`, as many further fits to observations that
-    are disturbed by as much noise again tell the uncertainty. Needs optax.
+    What was not observed is NaN, or masked, or False in `mask`, which NumPy broadcasts. `noise` is
+    the deviation of observation errors, one number or one for each channel. Times are `every` steps
+    of the model apart, a whole number or one over it; None takes them as those of the sequence that
+    was learned from. `window` is how many of the last times are used; "auto" doubles them as long as
+    the model fits them to within the noise. `climate` are typical states without noise, as those
+    learned from; without them, the observations tell what is typical. With `members`, as many
+    further fits to observations that are disturbed by as much noise again tell the uncertainty.
+    Needs optax.
 
     >>> noisy = truth[:5] + 0.05 * np.random.default_rng(0).normal(size=(5, 1, 64))
     >>> analysis = snap.assimilate(model, noisy, noise=0.05, window=5)
     >>> analysis.consistent
     True
     """
-    stepper = model.stepper_
-    seen, sigma = _check(stepper, observations, mask, noise, every, window)
-    fit = partial(_analyse, stepper, sigma=sigma, every=every, iterations=iterations)
+    stepper, spacing = model.stepper_, _spacing(model, every)
+    seen, sigma = _check(stepper, observations, mask, noise, spacing[1], window)
+    background = _background(stepper, seen, sigma, climate)
+    fit = partial(_analyse, stepper, background, sigma=sigma, spacing=spacing, iterations=iterations)
     if isinstance(window, int):
-        best = fit(seen[-window:])
+        best = fit(_last(seen, window, spacing[1]))
     else:
-        best, length = fit(seen[-2:]), 2
+        length = max(2, 1 + spacing[1])
+        best = fit(_last(seen, length, spacing[1]))
         while best.consistent and length < len(seen):
             length = min(2 * length, len(seen))
-            if not (longer := fit(seen[-length:])).consistent:
+            if not (longer := fit(_last(seen, length, spacing[1]))).consistent:
                 break
             best = longer
     if not best.consistent:
@@ -134,29 +134,101 @@ def assimilate(
             "window, or a better model",
             stacklevel=2,
         )
-    if not members:
-        return best
+    if members:
+        fit = partial(_analyse, stepper, sigma=sigma, spacing=spacing, iterations=iterations)
+        best = replace(best, deviation=_deviation(fit, best, background, sigma, members, seed))
+    return best
+
+
+def _deviation(fit, best: Analysis, background: Background, sigma, members: int, seed: int):
+    """How far analyses are apart if what they are from is disturbed as much as it may be wrong."""
     random, apart = np.random.default_rng(seed), []
     for _ in range(members):
         disturbed = best.observed + sigma * random.normal(size=best.observed.shape)
-        apart.append(fit(disturbed, first=best.states[0]).states - best.states)
-    return replace(best, deviation=np.sqrt(np.mean(np.square(apart), axis=0)))
+        waves = np.sqrt(background.variance) * random.normal(size=background.variance.shape)
+        other = replace(background, mean=background.mean + background.field(waves))
+        apart.append(fit(other, disturbed, first=best.states[0]).states - best.states)
+    return np.sqrt(np.mean(np.square(apart), axis=0))
 
 
-def _analyse(stepper: Stepper, seen, sigma, every: int, iterations: int, first=None) -> Analysis:
+def smooth(
+    model: Forecaster, states, *, noise, window: int, every: float | None = None, iterations: int = 60
+) -> np.ndarray:
+    """All states `(time, channel, *space)` of a long sequence, by 4D-Var in windows that overlap.
+
+    To learn from them again, as in `fit(smooth(model, states, ...))`, may give a better model. Other
+    arguments are those of `assimilate`. The states of a window count the more the nearer they are to
+    its middle, where what comes before and what comes after tell of them.
+
+    >>> noisy = truth[:9] + 0.05 * np.random.default_rng(0).normal(size=(9, 1, 64))
+    >>> calm = snap.smooth(model, noisy, noise=0.05, window=5)
+    >>> bool(np.std(calm - truth[:9]) < np.std(noisy - truth[:9]))
+    True
+    """
+    stepper, spacing = model.stepper_, _spacing(model, every)
+    seen, sigma = _check(stepper, states, None, noise, spacing[1], window)
+    background = _background(stepper, seen, sigma, None)
+    length = 1 + (window - 1) // spacing[1] * spacing[1]
+    total, weights = np.zeros_like(seen), np.zeros((len(seen), *(1,) * (seen.ndim - 1)))
+    taper = np.sin(np.pi * (np.arange(length) + 0.5) / length) ** 2
+    taper = taper.reshape(-1, *(1,) * (seen.ndim - 1))
+    starts = {*range(0, len(seen) - length, max(1, length // 3)), len(seen) - length}
+    for start in sorted(starts):
+        part = seen[start : start + length]
+        analysis = _analyse(stepper, background, part, sigma, spacing, iterations)
+        total[start : start + length] += taper * analysis.states
+        weights[start : start + length] += taper
+    return total / weights
+
+
+def _analyse(
+    stepper: Stepper, background: Background, seen, sigma, spacing, iterations: int, first=None
+) -> Analysis:
     here = np.isfinite(seen)
-    guess = fill(seen[0], stepper.inputs.boundary)
-    axes = (0, *range(2, seen.ndim))
-    spread = np.nanstd(seen, axis=axes).reshape(-1, *(1,) * (seen.ndim - 2))
-    scale = np.where(here[0], sigma[0], np.where(spread > 0, spread, 1.0))
-    known = np.nan_to_num(seen), here.astype(float), sigma, guess, scale
+    if first is None:
+        first = background.estimate(fill(seen[0], stepper.inputs.boundary), sigma[0])
+    known = Known(np.nan_to_num(seen), here.astype(float), sigma)
     with jax.enable_x64(True):
-        states, cost = _fit(stepper, guess if first is None else first, known, every, iterations)
-    return Analysis(np.asarray(states), seen, misfit=2.0 * float(cost) / max(1, int(here.sum())))
+        states, misfit = fit_start(stepper, first, known, background, *spacing, iterations)
+    return Analysis(np.asarray(states), seen, misfit=float(misfit))
+
+
+def _background(stepper: Stepper, seen, sigma, climate) -> Background:
+    """That of the climate, or else of the observations with gaps filled."""
+    boundary = stepper.inputs.boundary
+    if climate is None:
+        whole = np.stack([fill(state, boundary) for state in seen])
+        return make_background(whole, boundary, sigma[0], False, float(np.isnan(seen).mean()))
+    climate = check_states("climate", climate)
+    if climate.shape[1:] != seen.shape[1:]:
+        raise ValueError(
+            f"climate: expected states of the shape {seen.shape[1:]} of those observed, "
+            f"got {climate.shape[1:]}"
+        )
+    return make_background(climate, boundary, sigma[0], clean=True)
+
+
+def _spacing(model: Forecaster, every: float | None) -> tuple[int, int]:
+    """Steps from one observation to the next, and observations in a step; one of both is 1."""
+    if every is None:
+        return 1, model.plan_.lag
+    number = isinstance(every, int | float | np.number) and not isinstance(every, bool) and every > 0
+    for whole in (every, 1 / every) if number else ():
+        if abs(whole - round(whole)) < 1e-6 * whole and round(whole) >= 1:
+            return (round(whole), 1) if whole == every else (1, round(whole))
+    raise ValueError(
+        "every: expected steps between observations, a whole number of 1 or more or one over it, "
+        f"got {every!r}"
+    )
+
+
+def _last(seen: np.ndarray, length: int, between: int) -> np.ndarray:
+    """The last observations, as many as whole steps of the model hold."""
+    return seen[-1 - (length - 1) // between * between :]
 
 
 def _check(
-    stepper: Stepper, observations, mask, noise, every: int, window
+    stepper: Stepper, observations, mask, noise, between: int, window
 ) -> tuple[np.ndarray, np.ndarray]:
     """Observations with NaN where nothing was seen, and the deviation of their errors."""
     if stepper.history > 1:
@@ -167,10 +239,11 @@ def _check(
             f"observations: expected (time, channel, *space) with 2 or more times, "
             f"{stepper.channels} channel(s) and {stepper.dimension} axes of space, got {seen.shape}"
         )
-    if every < 1:
-        raise ValueError(f"every: expected 1 or more steps between observations, got {every}")
-    if window != "auto" and not (isinstance(window, int) and 2 <= window <= len(seen)):
-        raise ValueError(f"window: expected 'auto' or 2 to {len(seen)} times, got {window!r}")
+    least = 1 + between
+    if len(seen) < least:
+        raise ValueError(f"observations: expected {least} times or more, a step, got {len(seen)}")
+    if window != "auto" and not (isinstance(window, int) and least <= window <= len(seen)):
+        raise ValueError(f"window: expected 'auto' or {least} to {len(seen)} times, got {window!r}")
     stepper.inputs.check_grid(seen.shape[2:])
     if mask is not None:
         mask = np.asarray(mask)
@@ -209,53 +282,3 @@ def fill(state: Float[np.ndarray, "C ..."], boundary) -> Float[np.ndarray, "C ..
             around += np.take(padded, range(2, 2 + field.shape[axis]), axis)
         field = np.where(missing, around / (2 * len(ends)), field)
     return field
-
-
-@partial(jax.jit, static_argnames=("every", "iterations"))
-def _fit(stepper: Stepper, first, known, every: int, iterations: int):
-    """The states of the window, and the cost that is left, from a first guess of its beginning."""
-    try:
-        import optax
-    except ImportError as error:
-        raise ImportError("assimilate needs optax; pip install 'onesnap[assimilate]'") from error
-    seen, here, sigma, guess, scale = known
-    blind = 1.0 - here[0]  # cells that only the guess speaks of
-
-    def states_of(z):
-        start = guess + scale * z
-        later = trajectory(stepper, start, len(seen) - 1, every)[0]
-        return jnp.concatenate([start[None], later])
-
-    def cost(z, weights):
-        off = (states_of(z) - seen) / sigma * here
-        squares = jnp.sum(off.reshape(len(seen), -1) ** 2, axis=1)
-        return 0.5 * jnp.sum(weights * squares) + 0.5 * jnp.sum(blind * z**2)
-
-    def extend(z, length):
-        weights = jnp.arange(len(seen)) < length
-        return _minimise(optax.lbfgs(), partial(cost, weights=weights), z, iterations), None
-
-    lengths = jnp.array([max(2, round(part * len(seen))) for part in PARTS])
-    z, _ = jax.lax.scan(extend, (first - guess) / scale, lengths)
-    return states_of(z), cost(z, jnp.ones(len(seen)))
-
-
-def _minimise(optimiser, cost: Callable, z, iterations: int):
-    """Descend until the cost hardly falls any more."""
-    import optax
-
-    descend = optax.value_and_grad_from_state(cost)
-
-    def advance(carry):
-        z, state, before, _, count = carry
-        value, gradient = descend(z, state=state)
-        step, state = optimiser.update(gradient, state, z, value=value, grad=gradient, value_fn=cost)
-        flat: Bool[jax.Array, ""] = before - value < FLAT * value
-        return optax.apply_updates(z, step), state, value, flat, count + 1
-
-    def goes_on(carry):
-        _, _, _, flat, count = carry
-        return ~flat & (count < iterations)
-
-    begun = z, optimiser.init(z), jnp.inf, jnp.asarray(False), 0
-    return jax.lax.while_loop(goes_on, advance, begun)[0]

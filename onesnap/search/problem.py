@@ -136,8 +136,8 @@ def check_settings(given: Mapping[str, Any]) -> None:
     fine = widths == "auto" or (fine and list(widths) == sorted(set(widths)))
     expected = "integers of at least 2 in increasing order, as (3, 9), or 'auto'"
     _expect("surroundings", widths, fine, expected)
-    fine = isinstance(given["equivariant"], bool | np.bool_)
-    _expect("equivariant", given["equivariant"], fine, "True or False")
+    for name in ("equivariant", "denoise"):
+        _expect(name, given[name], isinstance(given[name], bool | np.bool_), "True or False")
     fine = isinstance(given["symmetry"], Group) or given["symmetry"] in (None, "auto")
     _expect("symmetry", given["symmetry"], fine, "a Group (as of onesnap.symmetry), None or 'auto'")
     fine = isinstance(given["averaging"], Group) or given["averaging"] is None

@@ -8,6 +8,8 @@
     pictures      pictures of the documentation: growth of waves, valid time against windows
     gallery       every system of the catalogue from one pair: pictures, pages, docs/gallery.md
     film          a film of a page, for the README
+    noisy         noise on what is learned from and started from, gaps, hidden variables
+    street        a vortex street of our own, beside dynamic mode decomposition
     walls         equations between walls, solved by py-pde
     streaming     more data than memory
     damage        damaged files, by the thousand

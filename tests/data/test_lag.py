@@ -5,7 +5,8 @@ import pytest
 from toys import waves
 
 from onesnap.data.arrays import from_array
-from onesnap.data.lag import find_lag, noise_level
+from onesnap.data.lag import find_lag
+from onesnap.data.noise import noise_level
 
 WAVES = waves(200, 64)
 RANDOM = np.random.default_rng(0)

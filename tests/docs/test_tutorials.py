@@ -11,11 +11,17 @@ import pytest
 DOCS = Path(__file__).parents[2] / "docs"
 EXPECTED = {
     "own-array.md": ("% of error at most", "skill", "valid time", "forecast.png: states"),
+    "noisy.md": ("noise: ", "of it left when denoised", "of the analysis", "nothing was measured"),
     "well-and-pdebench.md": ("The Well ['heat'] (32, 24) 0.1 ('wall', 'wall')", "valid time"),
 }
 
 
-@pytest.mark.parametrize("name", EXPECTED)
+SLOW = {"noisy.md"}  # assimilation compiles for long
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=pytest.mark.slow if n in SLOW else ()) for n in EXPECTED]
+)
 def test_a_tutorial_runs(name, tmp_path):
     page = (DOCS / name).read_text("utf-8")
     blocks = re.findall(r"```(python|sh)\n(.*?)```", page, re.DOTALL)
@@ -38,5 +44,11 @@ def test_a_tutorial_runs(name, tmp_path):
         assert words in result.stdout, result.stdout
     if name == "own-array.md":
         assert float(re.search(r"([\d.e-]+) % of error", result.stdout).group(1)) < 5
+    elif name == "noisy.md":
+        level, left, raw, analysed, unseen = map(float, re.findall(r"([\d.]+)%", result.stdout))
+        assert abs(level - 1) < 0.1
+        assert left < 50
+        assert analysed < 0.5 * raw
+        assert unseen < level
     else:
         assert float(re.search(r"skill ([\d.]+)", result.stdout).group(1)) > 0.8

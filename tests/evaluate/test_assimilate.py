@@ -6,6 +6,8 @@ from toys import smooth
 
 import onesnap as snap
 from onesnap.evaluate.assimilate import fill
+from onesnap.evaluate.background import make_background
+from onesnap.evaluate.variational import interpolate
 
 STATES = smooth(0, (1, 1, 32))
 TRUTH = np.stack([np.roll(STATES[0], time, axis=-1) for time in range(9)])  # (time, channel, x)
@@ -23,14 +25,27 @@ def noisy():
     return TRUTH + NOISE * np.random.default_rng(0).normal(size=TRUTH.shape)
 
 
-def test_it_is_the_mean_of_what_was_seen_of_a_wave_that_only_moves(model, noisy):
-    analysis = snap.assimilate(model, noisy, noise=NOISE, window=9)
-    back = np.stack([np.roll(state, -time, axis=-1) for time, state in enumerate(noisy)])
-    np.testing.assert_allclose(analysis.states[0], back.mean(axis=0), atol=1e-4)
+def expected(noisy):
+    """The likeliest first state of a wave that only moves, and the variance of its waves.
+
+    Every state is a measurement of the first one, moved back; all is Gaussian, and waves are apart.
+    """
+    prior = make_background(TRUTH, "periodic", np.full((1, 1), NOISE), clean=True)
+    back = np.mean([np.roll(state, -time, axis=-1) for time, state in enumerate(noisy)], axis=0)
+    left = 1 / (1 / prior.variance + len(noisy) / NOISE**2)
+    share = left * len(noisy) / NOISE**2
+    return prior.mean + prior.field(share * prior.waves(back - prior.mean)), left
+
+
+def test_it_is_the_likeliest_state_of_a_wave_that_only_moves(model, noisy):
+    analysis = snap.assimilate(model, noisy, noise=NOISE, window=9, climate=TRUTH)
+    np.testing.assert_allclose(analysis.states[0], expected(noisy)[0], atol=1e-3 * NOISE)
     np.testing.assert_allclose(analysis.start, np.roll(analysis.states[0], 8, -1), atol=1e-6)
     raw, analysed = analysis.compare(TRUTH)
-    assert analysed < 0.5 * raw
+    assert analysed < 0.35 * raw  # of nine as good as each other a third is left
     assert analysis.consistent
+    # Without a climate, what is typical is taken from what was observed.
+    assert snap.assimilate(model, noisy, noise=NOISE, window=9).compare(TRUTH)[1] < 0.4 * raw
 
 
 def test_cells_that_are_never_seen_at_once_are_known_in_the_end(model, noisy):
@@ -46,9 +61,36 @@ def test_cells_that_are_never_seen_at_once_are_known_in_the_end(model, noisy):
 
 
 def test_members_tell_how_uncertain_it_is(model, noisy):
-    analysis = snap.assimilate(model, noisy, noise=NOISE, window=9, members=12)
-    # A mean of nine values, disturbed by as much noise as they have.
-    assert np.sqrt(np.mean(analysis.deviation**2)) == pytest.approx(NOISE / 3, rel=0.2)
+    analysis = snap.assimilate(model, noisy, noise=NOISE, window=9, climate=TRUTH, members=12)
+    assert analysis.deviation is not None
+    assert np.mean(analysis.deviation**2) == pytest.approx(expected(noisy)[1].mean(), rel=0.4)
+
+
+def test_observations_between_steps_are_met_on_the_way():
+    times = np.linspace(0, 3, 13)[:, None, None]
+    square = 1 + times + times**2  # which a cubic through four states is exactly
+    np.testing.assert_allclose(interpolate(square[::4], 4), square, rtol=1e-6)
+    np.testing.assert_allclose(interpolate(square[:5:4], 4)[::4], square[:5:4])
+
+
+def test_twice_as_many_observations_are_a_better_start(model):
+    turns = np.exp(-2j * np.pi * np.fft.rfftfreq(32) * np.arange(0, 8.5, 0.5)[:, None, None])
+    x = 2 * np.pi * np.arange(32) / 32
+    truth = np.fft.irfft(turns * np.fft.rfft(np.cos(x) + 0.5 * np.sin(2 * x)), 32)
+    noisy = truth + NOISE * np.random.default_rng(0).normal(size=truth.shape)
+    more = snap.assimilate(model, noisy, noise=NOISE, every=0.5, window=17)
+    fewer = snap.assimilate(model, noisy[::2], noise=NOISE, window=9)
+    assert more.states.shape == truth.shape
+    error = [np.std(analysis.start - truth[-1]) for analysis in (more, fewer)]
+    assert error[0] < 0.9 * error[1]
+    # A window holds whole steps and ends with the last observation.
+    part = snap.assimilate(model, noisy, noise=NOISE, every=0.5, window=4)
+    np.testing.assert_array_equal(part.observed, noisy[-3:])
+
+
+def test_a_long_sequence_is_smoothed_in_windows(model, noisy):
+    calm = snap.smooth(model, noisy, noise=NOISE, window=5)
+    assert np.std(calm - TRUTH) < 0.5 * NOISE
 
 
 def test_windows_are_as_long_as_the_model_holds(model, noisy):
@@ -76,7 +118,10 @@ def test_missing_cells_are_filled_from_their_neighbours():
         ({"noise": 0.0}, "noise: expected .* above 0"),
         ({"noise": [1.0, 2.0]}, "noise: expected"),
         ({"mask": np.ones(32)}, "mask: expected True where there is an observation, got float64"),
-        ({"every": 0}, "every: expected 1 or more"),
+        ({"every": 0}, "every: expected steps between observations, .* got 0"),
+        ({"every": 0.4}, "every: expected steps"),
+        ({"every": 0.1}, "observations: expected 11 times or more, a step, got 9"),
+        ({"climate": TRUTH[..., :8]}, "climate: expected states of the shape"),
         ({"window": 10}, "window: expected 'auto' or 2 to 9 times, got 10"),
     ],
 )
