@@ -97,12 +97,12 @@ def make_pairs(before, after, parameters=None, fields=None, missing=None) -> Pai
     """Check users' arrays and put them together."""
     before, after = check_pairs(before, after)
     count, space = len(before), before.shape[2:]
-    parameters = np.zeros((count, 0)) if parameters is None else _floats(parameters)
+    parameters = np.zeros((count, 0)) if parameters is None else as_floats(parameters)
     if parameters.ndim != 2 or len(parameters) != count:
         raise ValueError(
             f"parameters: expected one row for each of the {count} pairs, got {parameters.shape}"
         )
-    fields = np.zeros((0, *space)) if fields is None else _floats(fields)
+    fields = np.zeros((0, *space)) if fields is None else as_floats(fields)
     if fields.ndim == before.ndim - 1:
         fields = np.broadcast_to(fields, (count, *fields.shape))
     if fields.ndim != before.ndim or len(fields) != count or fields.shape[2:] != space:
@@ -119,5 +119,5 @@ def make_pairs(before, after, parameters=None, fields=None, missing=None) -> Pai
     )
 
 
-def _floats(values) -> np.ndarray:
+def as_floats(values) -> np.ndarray:
     return unmasked(values).astype(np.float64)
