@@ -356,7 +356,7 @@ class Surrogate:
     def predict(self, states, *, parameters=None, fields=None) -> np.ndarray:
         """The states one step later: one state `(channel, *space)`, or a batch of them.
 
-        `parameters` and `fields` are those of all states, or with an axis more in front of each of them.
+        `parameters` and `fields` are those of all states, or with an axis more in front of each.
         For a model with a history each is a sequence `(time, channel, *space)`, as for `rollout`.
 
         >>> model.predict(truth[5]).shape, model.predict(truth[5:9]).shape
@@ -388,8 +388,8 @@ class Surrogate:
         a `band` that nine in ten errors lie in, its `expected_rse`, and the step `valid_until`.
         A Python warning tells when a forecast diverges or leaves the training range.
 
-        `parameters` `(P,)` and `fields` `(F, *space)` hold for all steps, `(steps, P)` and `(steps, F,
-        *space)` for one each: row 0 leads from the first state to the next.
+        `parameters` `(P,)` and `fields` `(F, *space)` hold for all steps, `(steps, P)` and
+        `(steps, F, *space)` for one each: row 0 leads from the first state to the next.
 
         `devices` are so many of those that JAX sees, or a Mesh of them with axes of "batch", "x",
         "y", "z": each steps its part of the batch and of the grid, which changes round-off at most.
@@ -437,7 +437,9 @@ class Surrogate:
             forecasts = forecast_on(mesh, stepper, *settings)
         elif members:
             self.fit_ = fitting.with_members(self.fit_)
-            forecasts = forecast_with_band(stepper, pick(self.fit_.members, members), *settings, drive)
+            forecasts = forecast_with_band(
+                stepper, pick(self.fit_.members, members), *settings, drive
+            )
         else:
             forecasts = forecast(stepper, *settings, drive=drive)
         for words in dict.fromkeys(words for one in forecasts for words in one.warnings):

@@ -19,12 +19,16 @@ MOST = 100_000  # files
 ALIKE = 0.01  # of a spacing: files round theirs
 
 
-def open(path, *, field=None, dims=None, dt: float | None = None, dx=None, boundary=None) -> Dataset:
+def open(
+    path, *, field=None, dims=None, inputs=None, dt: float | None = None, dx=None, boundary=None
+) -> Dataset:
     """Open a file of states; values are read later, as they are needed.
 
     Several files are read as one: give a list of them, a pattern as in "runs/*.h5", or their folder.
     `field` chooses what to read where there is a choice, several names separated by commas, and
-    `dims` names the axes, as in "sample,time,x,y". `dt`, `dx` and `boundary` override the file.
+    `dims` names the axes, as in "sample,time,x,y". `inputs` names what is known beside the states and
+    never predicted: an actuator, a tide, the wind; what has a time axis may change with every step.
+    `dt`, `dx` and `boundary` override the file.
 
     >>> np.savez("run.npz", states=truth, dt=system.dt)
     >>> data = snap.open("run.npz", boundary="periodic")
@@ -37,7 +41,7 @@ def open(path, *, field=None, dims=None, dt: float | None = None, dx=None, bound
         raise ValueError("path: expected a file, a folder, or a list of them, got an empty list")
     datasets = []
     for file in paths:
-        one = open_source(file, field, dims)
+        one = open_source(file, field, dims, inputs)
         datasets.append(one.with_options(dt=dt, dx=dx, boundary=boundary))
     return join(datasets).with_mask()
 
@@ -87,7 +91,8 @@ def join(datasets: Sequence[Dataset]) -> Dataset:
 
 def _check_alike(one: Dataset, other: Dataset) -> None:
     """Raise unless two files hold the same fields on the same grid, a step as long apart."""
-    for name in ("names", "kinds", "axes", "space", "falling", "boundary", "parameters", "context"):
+    alike = ("names", "kinds", "axes", "space", "falling", "boundary", "parameters", "context")
+    for name in (*alike, "series", "moving"):
         expected, got = getattr(one, name), getattr(other, name)
         if expected != got:
             raise DataError(

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from .axes import is_falling, is_irregular
+from .beside import CHANNEL, SAMPLE, TIME, Beside, Role, attach, check_inputs
 from .card import check_spacing
 from .dataset import Dataset, Field, spacing
 from .errors import DataError, reading
@@ -42,22 +43,22 @@ def _opened(path, engine: str) -> Iterator[Any]:
             yield source
 
 
-def open_netcdf(path, engine: str, field=None, dims=None) -> Dataset:
+def open_netcdf(path, engine: str, field=None, dims=None, inputs=None) -> Dataset:
     """A NetCDF file; `engine` is "h5netcdf", or "scipy" for the old format."""
     if engine == "h5netcdf":
         with opened(path) as file:
             list_arrays(file, path)  # refuses links out of the file
-    return _open(path, engine, "NetCDF", field, dims)
+    return _open(path, engine, "NetCDF", field, dims, inputs)
 
 
-def open_zarr(path, field=None, dims=None) -> Dataset:
+def open_zarr(path, field=None, dims=None, inputs=None) -> Dataset:
     """A Zarr store in a folder, after a look at all of its metadata."""
     with reading(path):
         _check_zarr(Path(path))
-    return _open(path, "zarr", "Zarr", field, dims)
+    return _open(path, "zarr", "Zarr", field, dims, inputs)
 
 
-def from_xarray(data, field=None, dims=None) -> Dataset:
+def from_xarray(data, field=None, dims=None, inputs=None) -> Dataset:
     """An xarray DataArray or Dataset that is open already."""
     source = data.to_dataset(name=data.name or "u") if hasattr(data, "to_dataset") else data
 
@@ -65,7 +66,7 @@ def from_xarray(data, field=None, dims=None) -> Dataset:
     def same() -> Iterator[Any]:
         yield source
 
-    return _describe("xarray", "xarray", same, field, dims)
+    return _describe("xarray", "xarray", same, field, dims, inputs)
 
 
 def from_labelled(array, known: Mapping[str, Any] | None) -> tuple[np.ndarray, Callable]:
@@ -98,8 +99,8 @@ def from_labelled(array, known: Mapping[str, Any] | None) -> tuple[np.ndarray, C
     return (state if channel else state[None]), label
 
 
-def _open(path, engine: str, kind: str, field, dims) -> Dataset:
-    return _describe(path, kind, lambda: _opened(path, engine), field, dims)
+def _open(path, engine: str, kind: str, field, dims, inputs) -> Dataset:
+    return _describe(path, kind, lambda: _opened(path, engine), field, dims, inputs)
 
 
 @dataclass(frozen=True)
@@ -129,9 +130,13 @@ class Selection:
         return np.concatenate(parts, axis=1)
 
 
-def _select(path, source, field, dims) -> Selection:
+def _select(path, source, field, dims, beside) -> Selection:
     """The variables that were asked for, else those with a time axis and most axes."""
-    variables = {str(n): v for n, v in source.data_vars.items() if v.dtype.kind in "fiu"}
+    variables = {
+        str(n): v
+        for n, v in source.data_vars.items()
+        if v.dtype.kind in "fiu" and str(n) not in beside
+    }
     listed = ", ".join(f"{n}{v.dims} {v.shape}" for n, v in variables.items()) or "no numbers"
     names = split_names(field) if field is not None else _states(source, variables)
     if not names or any(name not in variables for name in names):
@@ -184,10 +189,12 @@ def _roles(names: tuple[str, ...], source) -> list[str]:
     return roles
 
 
-def _describe(path, kind: str, access: Callable[[], Any], field, dims) -> Dataset:
+def _describe(path, kind: str, access: Callable[[], Any], field, dims, inputs) -> Dataset:
     """What xarray has open as a dataset; `access()` opens it anew for every reading."""
+    names = split_names(inputs) if inputs else []
     with reading(path), access() as source:
-        chosen = _select(path, source, field, dims)
+        chosen = _select(path, source, field, dims, names)
+        beside = _beside(path, source, names, chosen)
         layout, shape = chosen.layout, chosen.shape
         count = layout.count(shape)
         fields = [
@@ -205,7 +212,7 @@ def _describe(path, kind: str, access: Callable[[], Any], field, dims) -> Datase
         falling = tuple(name for name, along in points.items() if is_falling(along))
         points["time"] = _points(source, chosen.time)
         irregular = tuple(name for name, along in points.items() if is_irregular(along))
-        notes = _notes(source, chosen, irregular) if field is None else ()
+        notes = _notes(source, [*chosen.names, *names], irregular) if field is None else ()
         text = source.attrs.get("onesnap")
 
     def read(sample: int, start: int, stop: int) -> np.ndarray:
@@ -227,7 +234,42 @@ def _describe(path, kind: str, access: Callable[[], Any], field, dims) -> Datase
         irregular=irregular,
         falling=falling,
     )
+    if inputs is not None:
+
+        def known(one: Beside, sample: int, start: int, stop: int) -> np.ndarray:
+            with reading(path), access() as source:
+                values = source[one.name]
+                pick = {SAMPLE: [sample], TIME: slice(start, stop)}
+                zipped = zip(values.dims, one.roles, strict=True)
+                cut = {dim: pick[role] for dim, role in zipped if role in pick}
+                cut |= {dim: [0] for dim in values.dims if dim in chosen.single}
+                read = values.isel(cut).values
+            return one.read(read, 0, 0, stop - start, dataset.space)
+
+        dataset = attach(dataset, beside, known)
     return recognise(dataset, text)
+
+
+def _beside(path, source, names: list[str], chosen: Selection) -> list[Beside]:
+    """The variables that are inputs; their axes are those of the states."""
+    check_inputs(path, names, [str(n) for n, v in source.data_vars.items() if v.dtype.kind in "fiu"])
+    layout = chosen.layout
+    roles: dict[Any, Role] = {chosen.time: TIME}
+    roles |= {dim: layout.space.index(chosen.dims.index(dim)) for dim in chosen.axes}
+    if layout.sample is not None:
+        roles[chosen.dims[layout.sample]] = SAMPLE
+    found = []
+    for name in names:
+        values = source[name]
+        further = [dim for dim in values.dims if dim not in roles and dim not in chosen.single]
+        if len(further) > 1:
+            raise DataError(
+                f"{path}: inputs: {name} has the axes {', '.join(map(str, values.dims))}; expected "
+                f"at most one beside those of the states, {', '.join(map(str, roles))}"
+            )
+        here = [roles.get(dim, CHANNEL if dim in further else SAMPLE) for dim in values.dims]
+        found.append(Beside(name, tuple(here), values.shape))
+    return found
 
 
 def _spacing(source, dim) -> float | None:
@@ -253,9 +295,9 @@ def _clock(source, time) -> str:
     return str(source[time].attrs.get("units", ""))
 
 
-def _notes(source, chosen: Selection, irregular: tuple[str, ...]) -> tuple[str, ...]:
+def _notes(source, used: list[str], irregular: tuple[str, ...]) -> tuple[str, ...]:
     """What was left out, and what was assumed of axes."""
-    left = [str(n) for n in source.data_vars if n not in chosen.names]
+    left = [str(n) for n in source.data_vars if n not in used]
     notes = [f"left out: {', '.join(left)}; choose with field"] if left else []
     notes += [
         f"axis {name}: its points are not evenly spaced; they are taken as if they were"

@@ -134,7 +134,8 @@ def _look(data: Dataset) -> list[np.ndarray]:
 def with_lag(data: Dataset, wanted: int | str = "auto", history: int = 1) -> tuple[Dataset, Lag]:
     """The dataset with pairs as far apart as is wanted, or as its noise asks for."""
     check_lag(wanted)
-    lag = find_lag(data, wanted)
+    # Inputs that change may do so at every state, and a step has one value of each.
+    lag = find_lag(data, 1 if data.changing and wanted == "auto" else wanted)
     return replace(data, lag=lag.steps, older=history - 1), lag
 
 

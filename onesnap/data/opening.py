@@ -25,27 +25,38 @@ def is_zarr(path: Path) -> bool:
     return any((path / name).is_file() for name in ("zarr.json", ".zgroup", ".zmetadata"))
 
 
-def open_file(path: Path, field=None, dims=None) -> Dataset:
+def open_file(path: Path, field=None, dims=None, inputs=None) -> Dataset:
     """What one file holds, or one Zarr store."""
+    dataset = _open(path, field, dims, inputs)
+    if inputs is not None and dataset.inputs is None and len(inputs):
+        raise DataError(
+            f"{path}: inputs: none can be chosen in a file of the format {dataset.format}; give them "
+            "to fit and rollout as arrays, parameters and fields"
+        )
+    return dataset
+
+
+def _open(path: Path, field, dims, inputs) -> Dataset:
     if not path.exists():
         raise FileNotFoundError(f"{path}: no such file or folder")
     if path.is_dir():
         if is_zarr(path):
-            return open_zarr(path, field, dims)
+            return open_zarr(path, field, dims, inputs)
         raise DataError(f"{path}: a folder that is no Zarr store; {KNOWN}; name a file in it")
     with reading(path), path.open("rb") as stream:
         start = stream.read(4096)
     if start.startswith(b"\x93NUMPY"):
         return open_npy(path, dims)
     if start.startswith(b"PK\x03\x04"):
-        return open_npz(path, field, dims)
+        return open_npz(path, field, dims, inputs)
     if start.startswith(b"MATLAB 5.0 MAT-file"):
-        return open_matlab(path, field, dims)
+        return open_matlab(path, field, dims, inputs)
     if start[:4] in (b"CDF\x01", b"CDF\x02"):
-        return open_netcdf(path, "scipy", field, dims)
+        return open_netcdf(path, "scipy", field, dims, inputs)
     # HDF5 may stand behind a block of the user's own.
     if any(start[at:].startswith(b"\x89HDF\r\n\x1a\n") for at in (0, 512, 1024, 2048)):
-        return _open_hdf5(path, field, dims, columns=start.startswith(b"MATLAB 7.3 MAT-file"))
+        columns = start.startswith(b"MATLAB 7.3 MAT-file")
+        return _open_hdf5(path, field, dims, inputs, columns=columns)
     if start[:4] == b"GRIB":
         raise DataError(
             f"{path}: GRIB; convert it with cfgrib, as in cfgrib.open_dataset(path).to_netcdf"
@@ -55,20 +66,20 @@ def open_file(path: Path, field=None, dims=None) -> Dataset:
     raise DataError(f"{path}: starts with {start[:8]!r}, which is no format of data; {KNOWN}")
 
 
-def _open_hdf5(path: Path, field, dims, *, columns: bool) -> Dataset:
+def _open_hdf5(path: Path, field, dims, inputs, *, columns: bool) -> Dataset:
     check_heaps(path)
     with opened(path) as file:
         arrays = list_arrays(file, path)
         if columns:
-            return open_plain(path, arrays, field, dims, columns=True)
+            return open_plain(path, arrays, field, dims, inputs, columns=True)
         if field is None and dims is None:
             if is_well(file):
-                return open_well(path, file, arrays)
+                return open_well(path, file, arrays, inputs)
             if is_pdebench(arrays):
                 return open_pdebench(path, file, arrays)
         netcdf = "_NCProperties" in file.attrs or any(
             "DIMENSION_LIST" in array.attrs for array in arrays.values()
         )
         if not netcdf:
-            return open_plain(path, arrays, field, dims)
-    return open_netcdf(path, "h5netcdf", field, dims)
+            return open_plain(path, arrays, field, dims, inputs)
+    return open_netcdf(path, "h5netcdf", field, dims, inputs)

@@ -136,9 +136,10 @@ def trajectory(
         return jnp.where(fine, following, state), fine, good + fine.astype(good.dtype)
 
     def step(carry, now):
+        state, fine, good = carry
         if idle:
-            return jax.lax.cond(carry[1], advance, lambda *known: known[:3], *carry, now), None
-        return advance(*carry, now), None
+            return jax.lax.cond(fine, advance, lambda *known: known[:3], *carry, now), None
+        return advance(state, fine, good, now), None
 
     def keep(carry, now):
         # A loop of one turn would cost as much as half a step on a small grid.
@@ -241,8 +242,8 @@ def in_chunks(
 ) -> list[np.ndarray]:
     """Advance a batch chunk by chunk: what was begun with what follows, and the good steps of each.
 
-    `advance(last, kept, steps)` gives the last state, arrays `(batch, kept, ...)`, and the good steps;
-    `steps` is the slice of all steps that it takes.
+    `advance(last, kept, steps)` gives the last state, arrays `(batch, kept, ...)`, and the good
+    steps; `steps` is the slice of all steps that it takes.
     """
     kept = steps // every
     chunk = chunk or max(1, kept if progress is None else -(-kept // 25))

@@ -92,8 +92,8 @@ class Stepper(eqx.Module):
     def bind(self, parameters=None, fields=None) -> Stepper:
         """The same stepper for other parameters `(P,)` or context fields `(F, *space)`.
 
-        Pure JAX, as a step is: `lambda u, p, f: stepper.bind(p, f)(u)` is a function of all three that
-        `jax.jit` and `jax.grad` take.
+        Pure JAX, as a step is: `lambda u, p, f: stepper.bind(p, f)(u)` is a function of all three
+        that `jax.jit` and `jax.grad` take.
 
         >>> model.stepper_.bind(parameters=[]).dimension
         1

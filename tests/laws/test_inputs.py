@@ -13,8 +13,8 @@ import onesnap as snap
 
 # All settings given, so that no trial of the search decides.
 SETTINGS: dict[str, Any] = {
-    "extent": 1, "stride": 2, "hidden": 30, "gain": 1.0, "noise": 1e-3, "rank": None, "symmetry": None,
-    "context": 0, "potential": False, "mean": "keep", "margin": 0.3, "surroundings": (),
+    "extent": 1, "stride": 2, "hidden": 30, "gain": 1.0, "noise": 1e-3, "rank": None,
+    "symmetry": None, "context": 0, "potential": False, "mean": "keep", "surroundings": (),
 }  # fmt: skip
 STEPS, CELLS = 12, 16
 RANDOM = np.random.default_rng(0)
@@ -26,7 +26,9 @@ def following(states, parameters, fields):
     """Heat with a source p f, losses 0.1 (1 + q²), and a cubic term: all inputs matter."""
     p, q = parameters[:, :1, None], parameters[:, 1:, None]
     around = np.roll(states, 1, -1) + np.roll(states, -1, -1) - 2 * states
-    return states + 0.2 * around - 0.1 * (1 + 0.1 * q**2) * states - 0.01 * states**3 + 0.1 * p * fields
+    return (
+        states + 0.2 * around - 0.1 * (1 + 0.1 * q**2) * states - 0.01 * states**3 + 0.1 * p * fields
+    )
 
 
 @pytest.fixture(scope="module")
@@ -109,9 +111,7 @@ def test_a_sequence_teaches_each_step_with_the_inputs_of_its_first_state():
     pairs = snap.Surrogate(**SETTINGS).fit(states[:-1], states[1:], **rows)
     padded = {name: np.concatenate([values, values[-1:]]) for name, values in rows.items()}
     alone = snap.Surrogate(**SETTINGS).fit(np.stack(states), **padded)
-    np.testing.assert_array_equal(
-        alone.stepper_.network.readout, pairs.stepper_.network.readout
-    )
+    np.testing.assert_array_equal(alone.stepper_.network.readout, pairs.stepper_.network.readout)
     halves = snap.Surrogate(**SETTINGS).prepare(states[:-1], states[1:], **rows)
     for part in slice(0, 6), slice(6, 12):
         cut = {name: values[part] for name, values in rows.items()}
@@ -191,4 +191,6 @@ def test_wrong_inputs_are_named(model, changes, words):
 
 def test_a_trajectory_names_wrong_lengths(model):
     with pytest.raises(ValueError, match="parameters: expected a row for each of 12 steps"):
-        snap.trajectory(model.stepper_, jnp.asarray(STATE, "float32"), 4, 3, parameters=PARAMETERS[:5])
+        snap.trajectory(
+            model.stepper_, jnp.asarray(STATE, "float32"), 4, 3, parameters=PARAMETERS[:5]
+        )
