@@ -1,6 +1,7 @@
 """Inputs that change in time: those that happen to stay are constants, and gradients reach them."""
 
 import copy
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import jax
@@ -194,3 +195,69 @@ def test_a_trajectory_names_wrong_lengths(model):
         snap.trajectory(
             model.stepper_, jnp.asarray(STATE, "float32"), 4, 3, parameters=PARAMETERS[:5]
         )
+
+
+@pytest.fixture(scope="module")
+def driven(tmp_path_factory):
+    """A file of a bar that is heated everywhere and in places, both known for each state."""
+    path, steps = tmp_path_factory.mktemp("driven") / "bar.npz", 30
+    random, states = np.random.default_rng(7), [STATE]
+    rate, wind = random.normal(size=steps + 1), random.normal(size=(steps + 1, CELLS))
+    for p, f in zip(rate[:-1], wind[:-1], strict=True):
+        around = np.roll(states[-1], 1, -1) + np.roll(states[-1], -1, -1) - 2 * states[-1]
+        states.append(0.9 * states[-1] + 0.2 * around + p + f)
+    np.savez(path, states=np.stack(states), rate=rate, wind=wind, dt=0.5)
+    return snap.open(path, inputs="rate,wind", boundary="periodic")
+
+
+LINEAR = SETTINGS | {"hidden": 0, "noise": 1e-9, "margin": None}
+
+
+@pytest.mark.parametrize("lag", [1, 2])
+@pytest.mark.filterwarnings(
+    "ignore:the forecast leaves", "ignore:.*trial forecasts", "ignore:forecasts"
+)
+def test_a_file_of_inputs_is_learned_and_forecast_step_by_step(driven, lag, tmp_path, monkeypatch):
+    from onesnap.model import forecast_file
+
+    model = snap.Surrogate(**LINEAR, lag=lag).fit(driven)
+    assert model.data_ is not None
+    assert (model.data_["parameters"], model.data_["context"]) == (["rate"], ["wind"])
+    assert model.data_["inputs"] == ["rate", "wind"]
+    place, out = tmp_path / "model.safetensors", tmp_path / "forecast.npz"
+    model.save(place)
+    model = snap.load(place)
+    monkeypatch.setattr(forecast_file, "PIECE", 8 * CELLS * 4)  # in pieces of four states
+    forecast_file.forecast_to_file(model, place, driven, out, steps=12, start=3, every=2)
+    rows = [values[::lag] for values in driven.inputs_at(0, 3, 3 + 12 * lag)]
+    whole = model.rollout(driven.states()[3], 12, 2, parameters=rows[0], fields=rows[1])
+    kept = snap.open(out).states()
+    np.testing.assert_allclose(kept, whole.states, atol=1e-12)
+    with pytest.raises(
+        ValueError, match=r"steps: .* has rate, wind for 1 steps from state 0 on, and 2"
+    ):
+        forecast_file.forecast_to_file(model, place, driven, tmp_path / "late.npz", steps=2)
+    if lag == 2:  # what acts half a step later is not known
+        return
+    np.testing.assert_allclose(kept, driven.states()[3:16:2], atol=1e-5)
+    report = snap.trust(model, driven)
+    assert report.valid_steps == report.compared_steps
+    assert report.channels[0].error < 1e-6
+    blind = snap.open(driven.path, field="states")
+    with pytest.raises(ValueError, match=r"expected the parameters \['rate'\].*choose with inputs"):
+        snap.trust(model, blind)
+
+
+@pytest.mark.filterwarnings("ignore:.*trial forecasts", "ignore:forecasts")
+def test_workers_and_accumulators_learn_the_same_from_inputs(driven):
+    whole = snap.Surrogate(**LINEAR).fit(driven)
+    with ThreadPoolExecutor(2) as pool:
+        dealt = snap.Surrogate(**LINEAR).fit(driven, executor=pool, pieces=3)
+    ready = snap.Surrogate(**LINEAR).prepare(driven)
+    parts = ready.combine(ready.accumulate(driven, (n, 2)) for n in (1, 2))
+    inputs = {"parameters": [0.3], "fields": FIELDS[0]}
+    for model in dealt, parts:
+        np.testing.assert_allclose(
+            model.predict(STATE, **inputs), whole.predict(STATE, **inputs), atol=1e-8
+        )
+    assert whole.plan_.lag == 1  # the noise of random inputs is none
