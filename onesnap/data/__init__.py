@@ -3,6 +3,7 @@
 errors       what is wrong with a file, in one error that names it
 axes         what names and points of axes tell
 trajectory   one of them: its length, and how its states are read
+field        a named quantity, by how it moves when the axes do
 dataset      what a file holds: fields, grid, step, boundary, trajectories
 provenance   what a forecast of ours says about itself
 layout       which axis of an array is time, which are space
@@ -14,7 +15,10 @@ matlab       .mat of version 5
 well         HDF5 as The Well publishes it
 pdebench     HDF5 as PDEBench publishes it
 plain        any other HDF5, by the names of its arrays and axes
+zarr_store   a look at a Zarr store before it is read
 gridded      NetCDF and Zarr through xarray
+vectors      channels that are the components of one vector
+beside       known numbers and fields beside the states, which may change in time
 opening      which of these a file is, by its content
 source       where a dataset comes from: another process opens it anew
 collection   several files, a pattern or a folder as one dataset

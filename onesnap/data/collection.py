@@ -13,6 +13,7 @@ from .dataset import Dataset
 from .errors import DataError
 from .opening import KNOWN, is_zarr
 from .source import open_source
+from .vectors import with_vectors
 
 ENDINGS = (".npy", ".npz", ".h5", ".hdf5", ".nc", ".nc4", ".cdf", ".zarr")
 MOST = 100_000  # files
@@ -20,15 +21,17 @@ ALIKE = 0.01  # of a spacing: files round theirs
 
 
 def open(
-    path, *, field=None, dims=None, inputs=None, dt: float | None = None, dx=None, boundary=None
-) -> Dataset:
+    path, *, field=None, dims=None, vectors=None, inputs=None, dt: float | None = None, dx=None,
+    boundary=None,
+) -> Dataset:  # fmt: skip
     """Open a file of states; values are read later, as they are needed.
 
     Several files are read as one: give a list of them, a pattern as in "runs/*.h5", or their folder.
     `field` chooses what to read where there is a choice, several names separated by commas, and
-    `dims` names the axes, as in "sample,time,x,y". `inputs` names what is known beside the states and
-    never predicted: an actuator, a tide, the wind; what has a time axis may change with every step.
-    `dt`, `dx` and `boundary` override the file.
+    `dims` names the axes, as in "sample,time,x,y". `vectors` names channels that are the components
+    of one along x, y and z, as in "u,v" or ["u,v", "p,q"]; () for none. `inputs` names what is known
+    beside the states and never predicted: an actuator, a tide, the wind; what has a time axis may
+    change with every step. `dt`, `dx` and `boundary` override the file.
 
     >>> np.savez("run.npz", states=truth, dt=system.dt)
     >>> data = snap.open("run.npz", boundary="periodic")
@@ -42,6 +45,7 @@ def open(
     datasets = []
     for file in paths:
         one = open_source(file, field, dims, inputs)
+        one = one if vectors is None else with_vectors(one, vectors)
         datasets.append(one.with_options(dt=dt, dx=dx, boundary=boundary))
     return join(datasets).with_mask()
 

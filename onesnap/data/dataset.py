@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,26 +12,8 @@ from ..grid.boundary import both_sides
 from ..grid.states import check_step
 from .axes import BOUNDED
 from .errors import DataError, reading
+from .field import KINDS as KINDS, Field as Field
 from .trajectory import Trajectory as Trajectory
-
-KINDS = ("scalar", "vector", "tensor")  # by the order of the tensor
-
-
-@dataclass(frozen=True)
-class Field:
-    """A named quantity; a vector has a channel for each axis of space, in their order."""
-
-    name: str
-    kind: str = "scalar"
-    channels: int = 1
-    units: str = ""
-
-    def channel_names(self, axes: Sequence[str]) -> list[str]:
-        if self.channels == 1:
-            return [self.name]
-        if self.kind == "vector":
-            return [f"{self.name}_{axis}" for axis in axes]
-        return [f"{self.name}_{number}" for number in range(self.channels)]
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import numpy as np
 
 from .dataset import Dataset
 from .opening import open_file
-from .trajectory import Shifted, Thinned, Trajectory
+from .trajectory import Reordered, Shifted, Thinned, Trajectory
 
 
 class Source(NamedTuple):
@@ -76,7 +76,7 @@ def can_travel(dataset: Dataset) -> bool:
 
 def _comes_from_file(trajectory: Trajectory) -> bool:
     read = trajectory.read
-    while isinstance(read, Shifted | Thinned):
+    while isinstance(read, Shifted | Thinned | Reordered):
         read = read.read
     return isinstance(read, Reading)
 

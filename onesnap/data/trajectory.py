@@ -49,6 +49,17 @@ class Shifted:
 
 
 @dataclass(frozen=True)
+class Reordered:
+    """Reads channels in another order; a value, too."""
+
+    read: Callable[[int, int], np.ndarray]
+    order: tuple[int, ...]
+
+    def __call__(self, start: int, stop: int) -> np.ndarray:
+        return self.read(start, stop)[:, list(self.order)]
+
+
+@dataclass(frozen=True)
 class Thinned:
     """Reads every so many states; a value, too."""
 
