@@ -12,7 +12,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .bars import bars
-from .data import Dims, Edges, FieldName, Force, Step, add, parse_boundary, show
+from .data import (
+    Beside,
+    Dims,
+    Edges,
+    FieldName,
+    Force,
+    Step,
+    Vectors,
+    add,
+    as_learned,
+    parse_boundary,
+    show,
+)
 from .words import say, warn
 
 if TYPE_CHECKING:
@@ -67,6 +79,8 @@ def fit(
     dims: Dims = None,
     dt: Step = None,
     boundary: Edges = None,
+    vector: Vectors = None,
+    inputs: Beside = None,
     extent: Whole = None,
     hidden: Whole = None,
     seed: Seed = 0,
@@ -105,7 +119,10 @@ def fit(
     check_writable(out, ".safetensors", force=force)
     if checkpoint is not None:
         check_writable(checkpoint, checkpoint.suffix, force=True)
-    dataset = open_data(files, field=field, dims=dims, dt=dt, boundary=parse_boundary(boundary))
+    dataset = open_data(
+        files, field=field, dims=dims, dt=dt, vectors=vector, inputs=inputs,
+        boundary=parse_boundary(boundary),
+    )  # fmt: skip
     if trajectories is not None:
         dataset = choose_trajectories(dataset, trajectories)
     learned, held = dataset.split() if train is None else split_in_time(dataset, *parse_range(train))
@@ -156,6 +173,8 @@ def prepare(
     dims: Dims = None,
     dt: Step = None,
     boundary: Edges = None,
+    vector: Vectors = None,
+    inputs: Beside = None,
     extent: Whole = None,
     hidden: Whole = None,
     seed: Seed = 0,
@@ -166,7 +185,10 @@ def prepare(
     from ..data.atomic import check_writable
 
     check_writable(out, ".safetensors", force=force)
-    dataset = open_data(files, field=field, dims=dims, dt=dt, boundary=parse_boundary(boundary))
+    dataset = open_data(
+        files, field=field, dims=dims, dt=dt, vectors=vector, inputs=inputs,
+        boundary=parse_boundary(boundary),
+    )  # fmt: skip
     model = _surrogate(seed, extent, hidden)
     with warnings.catch_warnings(record=True) as caught, bars() as tell:
         warnings.simplefilter("always", UserWarning)
@@ -189,6 +211,8 @@ def accumulate(
     field: FieldName = None,
     dims: Dims = None,
     dt: Step = None,
+    vector: Vectors = None,
+    inputs: Beside = None,
     force: Force = False,
 ) -> None:
     """Learn from a part of the data with a prepared model, and write what `combine` needs of it."""
@@ -198,7 +222,8 @@ def accumulate(
 
     check_writable(out, ".safetensors", force=force)
     share, model = parse_part(part), load(plan)
-    dataset = open_data(files, field=field, dims=dims, dt=dt)
+    known = as_learned(model, vector, inputs)
+    dataset = open_data(files, field=field, dims=dims, dt=dt, **known)
     with warnings.catch_warnings(record=True) as caught, bars() as tell:
         warnings.simplefilter("always", UserWarning)
         tell("learn", 0, 1)

@@ -36,6 +36,7 @@ def forecast_to_file(
     every: int = 1,
     members: int = 0,
     devices: int | None = None,
+    begin: np.ndarray | None = None,
     force: bool = False,
     progress: Callable[[int, int], object] | None = None,
 ) -> tuple[int, int | None]:
@@ -43,11 +44,12 @@ def forecast_to_file(
 
     The file says where it comes from: the digest of the model, the name of the data, the state. With
     `members` it holds the band as well; such a forecast is made in one piece, and so is one of a
-    model with a history.
+    model with a history. `begin` takes the place of the state, if that is known better.
     """
     out = check_name(out, force)
     known, lag = model.data_ or card(dataset), in_steps(model.data_, dataset, model.plan_.lag)
     past, index = initial(model, dataset, trajectory, start, lag)
+    past = past if begin is None else begin[None]
     first = past[-1]
     about = origin(model, model_path, dataset, trajectory, index, every * lag)
     context = inputs_of(model, dataset, trajectory, index, lag, steps) if model.data_ else {}
@@ -71,7 +73,8 @@ def forecast_to_file(
             forecast = _in_pieces(model, partial, first, steps, every, context, progress)
             states = partial.states()[: 1 + steps // every]
         times = times_of(known, dataset, lag, index, len(states), every)
-        write(out, states, times, labels, about | status_of(forecast, lag), forecast.band)
+        beside = {} if forecast.band is None else {"band": forecast.band}
+        write(out, states, times, labels, about | status_of(forecast, lag), beside)
         partial.remove()
     return _finish(forecast, len(states))
 
