@@ -531,10 +531,12 @@ class Surrogate:
             return given
         given["history"] = 1
         if after is None:
-            data, _ = with_lag(as_dataset(before), given["lag"], POLICY.few)
+            whole = as_dataset(before)
+            data, _ = with_lag(whole, given["lag"], POLICY.few)
             if data.pair_count >= POLICY.few:
                 sample = make_stream(data, data.numbers(count)).sample()
-                given["history"] = fitting.history_of(given, sample)
+                known = None if is_plain(before) else whole.told_boundary
+                given["history"] = fitting.history_of(given, sample, known)
         return given
 
     def _states(self, name: str, states, stepper: Stepper) -> tuple[np.ndarray, bool]:

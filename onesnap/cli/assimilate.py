@@ -131,8 +131,8 @@ def analyse(
         level = noise_level(states)
         if not (level > 0).all():
             raise ValueError(
-                "noise: none can be told from these states; give the deviation of their errors, as in "
-                "--noise 0.1"
+                "noise: none can be told from these states; give the deviation of their errors, as "
+                "in --noise 0.1"
             )
     else:
         level = parse_noise(noise)

@@ -87,9 +87,7 @@ def sample_of(
     """All pairs of a dataset or `count` of them, a sample to choose settings from, what is known."""
     data, lag = with_lag(data, given["lag"], given["history"])
     stream = make_stream(data, data.numbers(count))
-    assumed = any(note.startswith("boundary") for note in data.notes)
-    boundary = None if assumed else data.boundary
-    known = boundary, data.kinds, stream.fill, card(data), len(stream.numbers), lag
+    known = data.told_boundary, data.kinds, stream.fill, card(data), len(stream.numbers), lag
     return stream, stream.sample(), Known(*known)
 
 

@@ -14,6 +14,7 @@ arrays       .npy and .npz
 matlab       .mat of version 5
 well         HDF5 as The Well publishes it
 pdebench     HDF5 as PDEBench publishes it
+pdearena     HDF5 as PDEArena publishes it
 plain        any other HDF5, by the names of its arrays and axes
 zarr_store   a look at a Zarr store before it is read
 gridded      NetCDF and Zarr through xarray

@@ -76,7 +76,7 @@ class Dataset:
         >>> data.doubts(data.boundary)
         []
         """
-        if not any(note.startswith("boundary") for note in self.notes):
+        if self.told_boundary is not None:
             return []
         sides = both_sides(boundary, len(self.space))
         periodic = [a for a, ends in zip(self.axes, sides, strict=True) if "periodic" in ends]
@@ -86,6 +86,12 @@ class Dataset:
             f"boundary: {' and '.join(wrong)} is taken as periodic, which it hardly is; give "
             "boundary, as in boundary='open' or 'open,periodic'"
         ]
+
+    @property
+    def told_boundary(self) -> tuple[Any, ...] | None:
+        """The boundary, if the file or the user told it; None where it was assumed."""
+        assumed = any(note.startswith("boundary") for note in self.notes)
+        return None if assumed else self.boundary
 
     @property
     def channels(self) -> int:

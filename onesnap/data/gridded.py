@@ -1,4 +1,4 @@
-"""NetCDF and Zarr through xarray: packed values are unpacked, fill values become missing ones."""
+"""NetCDF, Zarr and GRIB through xarray: packed values are unpacked, fill values become missing ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .axes import is_falling, is_irregular
 from .beside import CHANNEL, SAMPLE, TIME, Beside, Role, attach, check_inputs
 from .card import check_spacing
 from .dataset import Dataset, Field, spacing
-from .errors import DataError, reading
+from .errors import DataError, MissingPackage, reading
 from .hdf5 import list_arrays, opened
 from .layout import CHANNELS, SAMPLES, TIMES, Layout, by_names, split_names
 from .provenance import recognise, stored_channels
@@ -29,6 +29,8 @@ def _opened(path, engine: str) -> Iterator[Any]:
 
         # Times stay numbers: only their distance is needed, and calendars are full of traps.
         more: dict[str, Any] = {"consolidated": False} if engine == "zarr" else {}
+        if engine == "cfgrib":
+            more = {"backend_kwargs": {"indexpath": ""}}  # an index beside the file is a pickle
         with xarray.open_dataset(
             path, engine=engine, decode_times=False, cache=False, chunks=None, **more
         ) as source:
@@ -41,6 +43,15 @@ def open_netcdf(path, engine: str, field=None, dims=None, inputs=None) -> Datase
         with opened(path) as file:
             list_arrays(file, path)  # refuses links out of the file
     return _open(path, engine, "NetCDF", field, dims, inputs)
+
+
+def open_grib(path, field=None, dims=None, inputs=None) -> Dataset:
+    """GRIB of one kind of level and grid, as cfgrib reads it."""
+    try:
+        import cfgrib  # noqa: F401
+    except (ImportError, RuntimeError) as error:  # the latter where the C library is missing
+        raise MissingPackage(f"{path}: GRIB: {error}; pip install 'onesnap[grib]'") from error
+    return _open(path, "cfgrib", "GRIB", field, dims, inputs)
 
 
 def open_zarr(path, field=None, dims=None, inputs=None) -> Dataset:

@@ -7,16 +7,37 @@ from pathlib import Path
 from .arrays import open_npy, open_npz
 from .dataset import Dataset
 from .errors import DataError, reading
-from .gridded import open_netcdf, open_zarr
+from .gridded import open_grib, open_netcdf, open_zarr
 from .hdf5 import check_heaps, list_arrays, opened
 from .matlab import open_matlab
+from .pdearena import is_pdearena, open_pdearena
 from .pdebench import is_pdebench, open_pdebench
 from .plain import open_plain
 from .well import is_well, open_well
 
 KNOWN = (
-    "known are .npy, .npz, HDF5 (The Well, PDEBench, or plain with field and dims), NetCDF, Zarr and "
-    "MATLAB's .mat; convert others with xarray, as in xarray.open_dataset(path).to_netcdf('data.nc')"
+    "known are .npy, .npz, HDF5 (The Well, PDEBench, PDEArena, or plain with field and dims), "
+    "NetCDF, Zarr, GRIB and MATLAB's .mat; convert others with xarray, as in "
+    "xarray.open_dataset(path).to_netcdf('data.nc')"
+)
+# How files begin that are none of these, what they are, and how to convert them.
+OTHERS = (
+    (b"\x80\x02", "a pickle, which can run code and is never opened", "np.save(path, array)"),
+    (b"\x80\x04", "a pickle, which can run code and is never opened", "np.save(path, array)"),
+    (b"\x80\x05", "a pickle, which can run code and is never opened", "np.save(path, array)"),
+    (b"# vtk DataFile", "VTK", "np.save('u.npy', pyvista.read(path)['u'].reshape(shape))"),
+    (b"<?xml", "XML, as VTK writes it", "np.save('u.npy', pyvista.read(path)['u'].reshape(shape))"),
+    (b"<VTKFile", "VTK", "np.save('u.npy', pyvista.read(path)['u'].reshape(shape))"),
+    (b"II*\x00", "TIFF", "np.save('u.npy', tifffile.imread(path))"),
+    (b"MM\x00*", "TIFF", "np.save('u.npy', tifffile.imread(path))"),
+    (b"\x89PNG", "a picture", "np.save('u.npy', np.asarray(PIL.Image.open(path)))"),
+    (b"SIMPLE  =", "FITS", "np.save('u.npy', astropy.io.fits.getdata(path))"),
+    (b"\x0e\x03\x13\x01", "HDF4", "h4toh5 in.hdf out.h5"),
+    (b"\x1f\x8b", "compressed by gzip", "gunzip it"),
+    (b"BZh", "compressed by bzip2", "bunzip2 it"),
+    (b"\xfd7zXZ", "compressed by xz", "unxz it"),
+    (b"(\xb5/\xfd", "compressed by zstd", "unzstd it"),
+    (b"PAR1", "Parquet", "np.save('u.npy', pandas.read_parquet(path).to_numpy())"),
 )
 
 
@@ -58,11 +79,15 @@ def _open(path: Path, field, dims, inputs) -> Dataset:
         columns = start.startswith(b"MATLAB 7.3 MAT-file")
         return _open_hdf5(path, field, dims, inputs, columns=columns)
     if start[:4] == b"GRIB":
-        raise DataError(
-            f"{path}: GRIB; convert it with cfgrib, as in cfgrib.open_dataset(path).to_netcdf"
-        )
+        return open_grib(path, field, dims, inputs)
     if start[8:10] == b'{"':
         raise DataError(f"{path}: a model file, not data; onesnap.load reads it")
+    for begin, kind, how in OTHERS:
+        if start.startswith(begin):
+            raise DataError(f"{path}: {kind}, no format of data that is read; convert it: {how}")
+    if path.suffix.lower() in (".csv", ".txt", ".dat", ".tsv"):
+        how = "np.save('u.npy', np.loadtxt(path, delimiter=',').reshape(times, points))"
+        raise DataError(f"{path}: text, no format of data that is read; convert it: {how}")
     raise DataError(f"{path}: starts with {start[:8]!r}, which is no format of data; {KNOWN}")
 
 
@@ -77,6 +102,8 @@ def _open_hdf5(path: Path, field, dims, inputs, *, columns: bool) -> Dataset:
                 return open_well(path, file, arrays, inputs)
             if is_pdebench(arrays):
                 return open_pdebench(path, file, arrays)
+            if is_pdearena(arrays):
+                return open_pdearena(path, arrays)
         netcdf = "_NCProperties" in file.attrs or any(
             "DIMENSION_LIST" in array.attrs for array in arrays.values()
         )

@@ -49,7 +49,7 @@ def test_an_analysis_is_written_with_its_uncertainty_and_both_errors(folder, tmp
     analysis, noisy = snap.open(out), snap.open(files[1]).states()[6:15]
     expected = snap.assimilate(snap.load(files[0]), noisy, noise=NOISE, window=9)
     np.testing.assert_allclose(analysis.states(), expected.states, atol=1e-9)
-    kept = snap.open(out, field="states_0_deviation" if False else "u_deviation").states()
+    kept = snap.open(out, field="states_deviation").states()
     assert NOISE / 9 < np.sqrt(np.mean(kept**2)) < NOISE
     assert (analysis.attributes["start"], analysis.dt) == (6, 0.5)
     assert "valid time 4 of 4" in run("score", out, folder / "truth.npz").stdout
