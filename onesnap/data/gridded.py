@@ -1,4 +1,4 @@
-"""NetCDF, Zarr and GRIB through xarray: packed values are unpacked, fill values become missing ones."""
+"""NetCDF, Zarr and GRIB through xarray: packed values are unpacked, fill values are missing."""
 
 from __future__ import annotations
 

@@ -128,8 +128,8 @@ def by_shape(shape: Sequence[int], path) -> Layout:
 def by_axes(shape: Sequence[int], lists: Mapping[str, int]) -> list[str] | None:
     """Names of the axes, each that of a list of points of its length, as x and t often stand beside.
 
-    None unless each axis has one, but for samples before the time, and few channels behind it. Of
-    axes as long as each other, x comes before y and y before z.
+    None unless each axis has one, but for samples in front of all, and few channels behind the time.
+    Of axes as long as each other, x comes before y and y before z.
     """
     known = {name: size for name, size in lists.items() if name in (*SPACE, *TIMES)}
     names = []
@@ -143,7 +143,7 @@ def by_axes(shape: Sequence[int], lists: Mapping[str, int]) -> list[str] | None:
     if len(times) != 1 or not set(names) & set(SPACE):
         return None
     for place, (name, size) in enumerate(zip(names, shape, strict=True)):
-        if not name and place < times[0] and "sample" not in names:
+        if not name and place == 0:
             names[place] = "sample"
         elif not name and place > times[0] and "channel" not in names and size <= FEW:
             names[place] = "channel"

@@ -63,6 +63,7 @@ class Pairs:
     parameters: np.ndarray  # (pair, parameter)
     fields: np.ndarray  # (pair, field, *space)
     missing: np.ndarray | None = None  # (pair, *space): no window may touch these cells
+    driven: bool = False  # whether parameters or fields change in time, from one pair to the next
 
     def __len__(self) -> int:
         return len(self.before)
@@ -71,7 +72,8 @@ class Pairs:
         """Those of the pairs that a slice or an array of numbers chooses."""
         missing = None if self.missing is None else self.missing[chosen]
         before, after = self.before[chosen], self.after[chosen]
-        return Pairs(before, after, self.parameters[chosen], self.fields[chosen], missing)
+        beside = self.parameters[chosen], self.fields[chosen]
+        return Pairs(before, after, *beside, missing, self.driven)
 
     @property
     def last(self) -> Pairs:

@@ -20,10 +20,12 @@ def write_grib(path) -> None:
                 message = eccodes.codes_grib_new_from_samples("regular_ll_pl_grib1")
                 known = {
                     "Ni": 8, "Nj": 6, "latitudeOfFirstGridPointInDegrees": 50.0,
-                    "latitudeOfLastGridPointInDegrees": 45.0, "longitudeOfFirstGridPointInDegrees": 0.0,
-                    "longitudeOfLastGridPointInDegrees": 7.0, "iDirectionIncrementInDegrees": 1.0,
-                    "jDirectionIncrementInDegrees": 1.0, "dataDate": 20200101, "dataTime": 600 * time,
-                    "level": 500, "indicatorOfParameter": NUMBERS[name], "bitsPerValue": 24,
+                    "latitudeOfLastGridPointInDegrees": 45.0,
+                    "longitudeOfFirstGridPointInDegrees": 0.0,
+                    "longitudeOfLastGridPointInDegrees": 7.0,
+                    "iDirectionIncrementInDegrees": 1.0, "jDirectionIncrementInDegrees": 1.0,
+                    "dataDate": 20200101, "dataTime": 600 * time, "level": 500,
+                    "indicatorOfParameter": NUMBERS[name], "bitsPerValue": 24,
                 }  # fmt: skip
                 for key, value in known.items():
                     eccodes.codes_set(message, key, value)

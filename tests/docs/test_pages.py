@@ -30,7 +30,8 @@ GRANTED = {
     "performance.md": MODEL + "models, state = [model, model], truth[0].astype('float32')",
 }
 SLOW = {"index.md", "trust.md"}
-ELSEWHERE = {"own-array.md", "well-and-pdebench.md", "scale.md"}  # test_tutorials, test_scale
+# test_tutorials, test_scale
+ELSEWHERE = {"own-array.md", "well-and-pdebench.md", "gaps.md", "steer.md", "scale.md"}
 # Commands of a checkout take minutes, and are tested by themselves.
 MAKE = re.compile(r"(make|\.venv/bin/onesnap (bench|reproduce|peers)|onesnap bench)\b")
 
