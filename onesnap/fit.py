@@ -38,7 +38,7 @@ from .search.policy import POLICY
 from .search.problem import Problem, check_settings
 from .search.search import Noise, Settled, settle
 from .search.stability import UNTRIED, Stability, log_error, most_useful, try_stability
-from .search.unlike import superposed
+from .search.unlike import first_divergence, superposed
 
 CHECKPOINT_SECONDS = 30.0
 CALIBRATION_PAIRS = 20  # kept to calibrate members on, and to start trial forecasts from
@@ -342,13 +342,16 @@ def _doubts(steady: Stability, stepper: Stepper, training: Training, plan: Plan)
     starts = superposed(stepper, training.sample)
     if training.given["noise"] != "auto" or starts is None:
         return ""
-    about = training.sample, plan.symmetry, training.given["dtype"]
-    unlike = try_stability(stepper, *about, starts=starts)
-    if unlike.steady and unlike.left is None:
+    sample, *about = training.sample, plan.symmetry, training.given["dtype"]
+    unlike = try_stability(stepper, sample, *about, starts=starts)
+    ends = unlike.left if unlike.steady else unlike.left or unlike.lasted
+    if ends is None:
+        ends = first_divergence(stepper, sample, *about)
+    if ends is None:
         return ""
     return (
         "forecasts from states unlike those given may diverge: from sums of two of them the shortest "
-        f"trial lasted {unlike.left or unlike.lasted} of {unlike.asked} steps; {advice}"
+        f"trial lasted {ends} of {unlike.asked} steps; {advice}"
     )
 
 

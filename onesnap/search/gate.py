@@ -38,6 +38,13 @@ class Passed(NamedTuple):
         return self.stability.useful(self.error)
 
 
+class Turn(NamedTuple):
+    """An option to be tried, and settings between it and what was tried before."""
+
+    option: Option
+    skipped: Sequence[Setting] = ()
+
+
 def larger_noises(judge: Judge, noise: float) -> list[float]:
     return [size for size in judge.policy.noises if size > noise]
 
@@ -75,8 +82,8 @@ def _least_steady(judge: Judge, contenders: Sequence[Option]) -> Passed:
 
     Options are tried in the order of their errors. One that is not steady is tried again with more
     noise, and with more shrinkage, when its turn comes, so that the first that is steady is the one
-    sought, but for what was skipped. A linear window joins where it is comparable: units that are
-    only steady with a larger error are of no use.
+    sought, but for what was skipped, which is gone through then. A linear window joins where it is
+    comparable: units that are only steady with a larger error are of no use.
     """
     first = min(contenders, key=lambda option: option.error)
     # What survives by flattening everything, at an error of persistence, is no forecast.
@@ -84,15 +91,15 @@ def _least_steady(judge: Judge, contenders: Sequence[Option]) -> Passed:
     widest, widened = max(option.plan.extent for option in contenders), 0
     turns, trials = count(), list[Passed]()  # of options alike, the first comes first
     linear, seen = _linear_errors(judge, first), set[tuple[Trial, Setting]]()
-    waiting = [(option.error, next(turns), option) for option in contenders]
+    waiting = [(option.error, next(turns), Turn(option)) for option in contenders]
     heapify(waiting)
     while waiting:
-        error, _, option = heappop(waiting)
+        error, _, (option, skipped) = heappop(waiting)
         if linear is not None and comparable(linear, option.errors):
             linear, further = None, _linear_window(judge, first)
             if further is not None:
-                heappush(waiting, (error, next(turns), option))
-                option = further
+                heappush(waiting, (error, next(turns), Turn(option, skipped)))
+                option, skipped = further, ()
         if error >= bound:
             break
         option = _calmer(judge, option)
@@ -101,7 +108,7 @@ def _least_steady(judge: Judge, contenders: Sequence[Option]) -> Passed:
         seen.add((option.trial, option.setting))
         trials.append(Passed(option, _try(judge, option), option.error))
         if trials[-1].stability.steady:
-            return trials[-1]
+            return _least_calm(judge, trials[-1], skipped)
         # The sooner a trial ended, the farther it is from what is steady.
         ended = trials[-1].stability
         change = np.log(ended.asked / max(1, ended.lasted)) / judge.policy.few
@@ -109,10 +116,10 @@ def _least_steady(judge: Judge, contenders: Sequence[Option]) -> Passed:
         dear = error > first.error + np.log(judge.policy.much)
         if option.plan.extent == widest and dear and widened < judge.policy.much:
             # Wider windows are steady with less noise.
-            following += (wide := _wider(judge, option))
+            following += map(Turn, wide := _wider(judge, option))
             widest, widened = (wide[0].plan.extent if wide else widest), widened + 1
         for further in filter(None, following):
-            heappush(waiting, (further.error, next(turns), further))
+            heappush(waiting, (further.option.error, next(turns), further))
     return trials[most_useful([(trial.stability, trial.error) for trial in trials])]
 
 
@@ -126,14 +133,29 @@ def _paths(judge: Judge, option: Option) -> list[list[Setting]]:
     return [noisier, [setting._replace(shrinkage=s) for s in larger]]
 
 
-def _next(option: Option, settings: Sequence[Setting], change: float) -> Option | None:
+def _next(option: Option, settings: Sequence[Setting], change: float) -> Turn | None:
     """The option under the first of some settings that changes the log error by this, or the last."""
-    further = None
-    for setting in settings:
-        further = option.under(setting)
-        if abs(further.error - option.error) > change:
+    turn = None
+    for number, setting in enumerate(settings):
+        turn = Turn(option.under(setting), settings[:number])
+        if abs(turn.option.error - option.error) > change:
             break
-    return further
+    return turn
+
+
+def _least_calm(judge: Judge, passed: Passed, skipped: Sequence[Setting]) -> Passed:
+    """What passed, with as little to calm it as will do, of settings that were skipped before."""
+    low, high = 0, len(skipped)
+    while low < high:
+        middle = (low + high) // 2
+        option = passed.option.under(skipped[middle])
+        if comparable(passed.option.errors, option.errors):
+            return passed  # nothing to gain
+        if (stability := _try(judge, option)).steady:
+            passed, high = Passed(option, stability, option.error), middle
+        else:
+            low = middle + 1
+    return passed
 
 
 def _calmer(judge: Judge, option: Option) -> Option:

@@ -21,7 +21,7 @@ from .held_out import Judge
 from .option import Option, least, weigh
 from .policy import POLICY
 from .problem import Problem
-from .rule import in_words
+from .rule import comparable, in_words
 from .simple import find_simple
 from .symmetry import find_symmetry
 from .visited import check_visited
@@ -141,14 +141,24 @@ def _explained(judge: Judge, passed: Passed, units: int) -> Plan:
         units, reasons["hidden"] = 0, "random units add nothing that is steady to a linear window"
     plan = replace(plan, hidden=units, reasons={**plan.reasons, **reasons})
     if problem.free("rank") and plan.hidden:
-        # Directions that vary by less than the noise tell nothing; of round-off, nothing is known.
-        variances = option.trial.parts.layer.variances
-        rank = int(np.sum(variances > plan.noise**2))
-        round_off = np.finfo(float).eps * variances.sum()
-        if 0 < rank < len(variances) and plan.noise**2 > round_off:
-            words = f"of {len(variances)} directions, those that vary by more than the noise"
-            plan = replace(plan, rank=rank, reasons={**plan.reasons, "rank": words})
+        plan = _with_rank(judge, plan, option)
     return _with_windows(judge, plan, option) if problem.free("windows", "hidden") else plan
+
+
+def _with_rank(judge: Judge, plan: Plan, option: Option) -> Plan:
+    """The directions that vary by more than the noise, if they do as well as all of them."""
+    variances = option.trial.parts.layer.variances
+    rank = int(np.sum(variances > plan.noise**2))
+    # Of round-off, nothing is known.
+    if not 0 < rank < len(variances) or plan.noise**2 <= np.finfo(float).eps * variances.sum():
+        return plan
+    few = weigh(judge, replace(option.plan, rank=rank), [option.setting.shrinkage])
+    if few is None:
+        return plan
+    words = f"held-out error {in_words(few.errors)} with the {rank} of {len(variances)} directions "
+    words += f"that vary by more than the noise, {in_words(option.errors)} with all"
+    taken = rank if comparable(few.errors, option.errors) else None
+    return replace(plan, rank=taken, reasons={**plan.reasons, "rank": words})
 
 
 def _with_windows(judge: Judge, plan: Plan, option: Option) -> Plan:

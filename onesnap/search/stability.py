@@ -115,7 +115,7 @@ def try_stability(
     known = Known(*bends_and_variances(after), _size(after - before).max(axis=0))
     pairs = pairs if starts is None else starts
     numbers = complete(pairs)
-    affordable = policy.trial_work / _step_work(stepper, mirrored(stepper, pairs.after[0], group))
+    affordable = policy.trial_work / step_work(stepper, mirrored(stepper, pairs.after[0], group))
     width = (stepper.scaling.high - stepper.scaling.low).reshape(-1, *(1,) * len(pairs.space))
     width = np.tile(width, (stepper.history, *(1,) * len(pairs.space)))
 
@@ -192,7 +192,7 @@ def trial_forecast(
     return trial
 
 
-def _step_work(stepper: Stepper, state: np.ndarray) -> float:
+def step_work(stepper: Stepper, state: np.ndarray) -> float:
     """Multiplications of a step."""
     blocks = state.size / (stepper.channels * np.prod(stepper.inputs.stride))
     return float(blocks * (stepper.network.features.weights.size + stepper.network.readout.size))
