@@ -1,6 +1,7 @@
 """Kuramoto-Sivashinsky calmed by eight actuators, with gradients through a learned map.
 
     python -m studies.accuracy.steering [starts] [layers]
+    python -m studies.accuracy.steering picture
 
     uₜ = −uₓₓ − uₓₓₓₓ − u uₓ + Σᵢ aᵢ(t) exp(−(x − xᵢ)² / 2w²),  periodic in 22 time units' length
 
@@ -20,8 +21,13 @@ import exponax
 import jax
 import jax.numpy as jnp
 import numpy as np
+from matplotlib.figure import Figure
 
 import onesnap as snap
+from onesnap.data.atomic import write_atomically
+from onesnap.plots.style import colour_bar, colour_scale, own_scale, png, strip
+
+from .output import IMAGES
 
 LENGTH, POINTS, STEP, HELD = 22.0, 48, 0.25, 20  # the solver takes so many steps in one of ours
 ACTUATORS, WIDTH = 8, 1.1
@@ -131,6 +137,31 @@ def steer(solve: Callable, plan: Callable, state: np.ndarray, steps: int = STEPS
     return Steered(np.concatenate(states), np.concatenate(used), alone)
 
 
+def picture() -> None:
+    """A steered run beside the same start left alone, and their energies, for the page on it."""
+    solve = make_solver()
+    start = snap.simulate(SYSTEM, steps=0, seed=0)[0]
+    run = steer(solve, make_planner(learn(solve)), start)
+    figure = Figure(figsize=(8, 6.4), layout="constrained")
+    grid = figure.subplots(4, 1, sharex=True, height_ratios=(1, 1, 1, 1))
+    colours = colour_scale(run.free[:, 0])
+    images = [
+        strip(axes, title, states[:, 0], STEP, LENGTH, colours)
+        for axes, title, states in zip(
+            grid, ("left alone", "steered"), (run.free, run.states), strict=False
+        )
+    ]
+    colour_bar(figure, images[0], grid[:2], "u")
+    forces = run.inputs @ bumps()
+    image = strip(grid[2], "forces of the actuators", forces, STEP, LENGTH, own_scale(forces))
+    colour_bar(figure, image, grid[2:3], "f")
+    for title, states in (("left alone", run.free), ("steered", run.states)):
+        grid[3].semilogy(STEP * np.arange(len(states)), np.mean(states**2, axis=(1, 2)), label=title)
+    grid[3].set(xlabel="time", ylabel="energy ⟨u²⟩")
+    grid[3].legend(frameon=False)
+    write_atomically(IMAGES / "steered.png", png(figure), force=True)
+
+
 def main(starts: int = 8, layers: int = 3) -> None:
     solve, ratios = make_solver(), list[float]()
     for seed in range(layers):
@@ -144,4 +175,4 @@ def main(starts: int = 8, layers: int = 3) -> None:
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    picture() if sys.argv[1:] == ["picture"] else main(*map(int, sys.argv[1:]))
