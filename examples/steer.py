@@ -36,7 +36,7 @@ with jax.enable_x64(True):
     given = {"extent": 8, "stride": 2, "hidden": 100, "symmetry": None, "surroundings": ()}
     model = snap.Surrogate(**given, potential=False, context=0).fit(states, fields=fields)
     free, known = (zeros := jnp.zeros((32, 8))), descent.init(zeros)
-    for _ in range(200):
+    for _ in range(80):
         free, known = descend(free, known)
     ends = [np.mean(real(start, inputs)[-1] ** 2) for inputs in (0 * free, 0.6 * np.tanh(free))]
 print(f"energy of the real state in the end: alone {ends[0]:.4f}, steered {ends[1]:.6f}")
