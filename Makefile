@@ -14,13 +14,14 @@ demo: $(BASE)
 bench: $(BASE)
 	$(BIN)/onesnap bench speed
 
-# One thread of BLAS a worker: two workers with two each would wait for each other.
+# One thread of BLAS a worker: two workers with two each would wait for each other. Tests stay in their
+# order, so that a file shares what it made, until a worker has none left and takes some of the others.
 test: lint
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist loadfile
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 # The same with the lines that no test runs; half as long again.
 coverage: $(STAMP)
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist loadfile --cov --cov-report=term
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist worksteal --cov --cov-report=term
 
 test-slow: $(STAMP)
 	$(BIN)/python -m pytest -m slow

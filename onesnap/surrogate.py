@@ -226,8 +226,8 @@ class Surrogate:
 
         `parameters` `(pair, P)` are constants of each pair, `fields` `(F, *space)` or
         `(pair, F, *space)` known fields beside it; of a sequence `(time, P)` and `(time, F, *space)`
-        are those of its states, each for the step that begins there. `progress(done, total)` is called
-        now and then.
+        are those of its states, each for the step that begins there. `progress(done, total)` is
+        called now and then.
 
         A Dataset, or an array of xarray, may stand alone: all its pairs are read from disk a part
         at a time, or `count` of them spread over time. What was learned is kept in the file

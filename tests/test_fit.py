@@ -10,8 +10,8 @@ from heat import cooling
 from toys import bent, next_state, smooth, waves
 
 import onesnap as snap
-from onesnap import fit as fitting
 from onesnap.data.dataset import Dataset
+from onesnap.fit import readout, stream
 from onesnap.search.stability import Stability
 from onesnap.symmetry import full
 
@@ -35,7 +35,7 @@ def small_batches(monkeypatch):
     """Datasets are read a few pairs at a time, and checkpoints written after each."""
     batches = Dataset.batches
     monkeypatch.setattr(Dataset, "batches", lambda self, numbers: batches(self, numbers, 5000))
-    monkeypatch.setattr(fitting, "CHECKPOINT_SECONDS", 0.0)
+    monkeypatch.setattr(stream, "CHECKPOINT_SECONDS", 0.0)
 
 
 def test_no_window_of_a_periodic_grid_is_left_out():
@@ -261,7 +261,7 @@ def test_noise_grows_until_a_trial_is_steady_and_the_reason_says_so(monkeypatch)
         asked.extend([1] if starts is None else [])
         return Stability(100 if len(asked) == 2 and starts is None else 50, 100)
 
-    monkeypatch.setattr(fitting, "try_stability", trial)
+    monkeypatch.setattr(readout, "try_stability", trial)
     with pytest.warns(UserWarning, match="from sums of two of them the shortest trial lasted 50 of"):
         prepared.partial_fit(states, bent(states))
     assert len(asked) == 2
@@ -276,11 +276,12 @@ def test_the_reason_of_the_noise_is_that_of_the_last_fit(monkeypatch):
     settings = QUICK | {"extent": 3, "stride": 2, "hidden": 60, "noise_form": "floor"}
     model = snap.Surrogate(**settings | {"noise": "auto"}).prepare(states, bent(states))
     chosen = model.plan_.reasons["noise"]
-    monkeypatch.setattr(fitting, "try_stability", lambda *_: Stability(50, 100))
+    monkeypatch.setattr(readout, "try_stability", lambda *_: Stability(50, 100))
     with pytest.warns(UserWarning, match="no noise kept trial forecasts"):
         model.partial_fit(states, bent(states))
     assert "stay in range; with this one 50 steps" in model.summary()
-    monkeypatch.setattr(fitting, "try_stability", lambda *_, **__: Stability(100, 100))
+    monkeypatch.setattr(readout, "try_stability", lambda *_, **__: Stability(100, 100))
+    monkeypatch.setattr(readout, "superposed", lambda *_: None)  # of which this says nothing
     model.partial_fit(states, bent(states))
     assert model.plan_.noise == model.fit_.training.settled.noises[0].size
     assert model.plan_.reasons["noise"] == chosen
@@ -298,14 +299,14 @@ def test_noise_that_flattens_what_was_learned_is_no_way_to_be_steady(monkeypatch
     training = replace(prepared.fit_.training, settled=settled)
     prepared.fit_ = replace(prepared.fit_, training=training)
     lasted = iter([90, 100])
-    monkeypatch.setattr(fitting, "try_stability", lambda *_, **__: Stability(next(lasted), 100))
+    monkeypatch.setattr(readout, "try_stability", lambda *_, **__: Stability(next(lasted), 100))
     with pytest.warns(UserWarning, match="of 100 steps the shortest lasted 90"):
         prepared.partial_fit(states, bent(states))
     assert prepared.plan_.noise == noises[0].size
 
 
 def test_trial_forecasts_that_diverge_far_outside_the_data_are_announced(monkeypatch):
-    monkeypatch.setattr(fitting, "try_stability", lambda *_, **__: Stability(100, 100, 4, left=30))
+    monkeypatch.setattr(readout, "try_stability", lambda *_, **__: Stability(100, 100, 4, left=30))
     with pytest.warns(UserWarning, match="leave the range of the data from step 30 on, and diverge"):
         snap.Surrogate(**QUICK | {"noise": "auto"}).fit(BEFORE, AFTER)
 
@@ -335,7 +336,7 @@ def test_warnings_point_at_the_line_that_called(monkeypatch):
     settings = QUICK | {"extent": 1, "stride": 2, "hidden": 40, "noise": 1e-4}
     with pytest.warns(UserWarning, match="the window is too small") as small:
         snap.Surrogate(**settings).fit(rough, np.roll(rough, 2, -1))
-    monkeypatch.setattr(fitting, "try_stability", lambda *_: Stability(50, 100))
+    monkeypatch.setattr(readout, "try_stability", lambda *_: Stability(50, 100))
     with pytest.warns(UserWarning, match="no noise kept") as unsteady:
         snap.Surrogate(**QUICK | {"noise": "auto"}).fit(BEFORE, AFTER)
     with pytest.warns(UserWarning, match="the noise given") as given:
@@ -363,7 +364,7 @@ def test_a_merge_that_fails_changes_nothing(monkeypatch):
     def fail(*_):
         raise np.linalg.LinAlgError
 
-    monkeypatch.setattr(fitting, "try_stability", fail)
+    monkeypatch.setattr(readout, "try_stability", fail)
     with pytest.raises(np.linalg.LinAlgError):
         prepared.merge(trained)
     assert (prepared.fit_, trained.fit_) == known

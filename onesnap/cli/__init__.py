@@ -2,8 +2,10 @@
 
 app          the commands, errors as one line, and commands of other packages
 bars         progress bars
+options      arguments and options that several commands take
 data         info, rollout, score and plot: commands on users' own files
-learn        fit, and its parts: prepare, accumulate, combine
+learn        fit
+parts        the same in parts: prepare, accumulate, combine
 information  what info says of a file
 doctor       what is installed, used and missing
 plain        output for terminals that do not know all letters

@@ -23,7 +23,7 @@ from rich.table import Table
 from typer.core import TyperGroup
 
 from .. import __version__
-from . import assimilate, data, doctor, forecast, learn, page
+from . import assimilate, data, doctor, forecast, learn, page, parts
 from .bars import bars
 from .plain import use_plain_letters
 from .words import say, warn
@@ -225,6 +225,7 @@ data.register(app)
 forecast.register(app)
 assimilate.register(app)
 learn.register(app)
+parts.register(app)
 page.register(app)
 doctor.register(app)
 add_commands(app, importlib.metadata.entry_points(group="onesnap.commands"))

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .bars import bars
-from .data import Beside, Dims, FieldName, File, Force, Step, Vectors, Which, add, as_learned, show
-from .words import say, warn
+from .options import Beside, Dims, FieldName, File, Force, Step, Vectors, Which, add, as_learned
+from .words import say, show, warn
 
 if TYPE_CHECKING:
     import numpy as np

@@ -72,7 +72,7 @@ def examine() -> list[Row]:
 
 def doctor() -> None:
     """Show versions, devices, native code and its folder, and what is missing."""
-    from .data import show
+    from .words import show
 
     show(examine(), "onesnap doctor")
 

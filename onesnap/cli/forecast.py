@@ -10,7 +10,7 @@ import typer
 
 from .assimilate import NoiseOf, analyse
 from .bars import bars
-from .data import Beside, Dims, FieldName, File, Force, Step, Vectors, Which, add, as_learned
+from .options import Beside, Dims, FieldName, File, Force, Step, Vectors, Which, add, as_learned
 from .words import say, warn
 
 

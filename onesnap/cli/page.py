@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from .data import Dims, FieldName, Force, Step, Which, add, as_learned
+from .options import Dims, FieldName, Force, Step, Which, add, as_learned
 from .words import say
 
 Recorded = Annotated[

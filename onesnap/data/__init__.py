@@ -2,7 +2,7 @@
 
 errors       what is wrong with a file, in one error that names it
 axes         what names and points of axes tell
-trajectory   one of them: its length, and how its states are read
+trajectory   their length, how states are read, and which to hold out
 field        a named quantity, by how it moves when the axes do
 dataset      what a file holds: fields, grid, step, boundary, trajectories
 provenance   what a forecast of ours says about itself
@@ -16,7 +16,7 @@ well         HDF5 as The Well publishes it
 pdebench     HDF5 as PDEBench publishes it
 pdearena     HDF5 as PDEArena publishes it
 plain        any other HDF5, by the names of its arrays and axes
-zarr_store   a look at a Zarr store before it is read
+store        Zarr stores: a look at their metadata before they are opened
 gridded      NetCDF and Zarr through xarray
 vectors      channels that are the components of one vector
 beside       known numbers and fields beside the states, which may change in time
@@ -40,5 +40,6 @@ writing      forecasts into files of every format
 """
 
 from .collection import open as open
-from .dataset import Dataset as Dataset, Field as Field
+from .dataset import Dataset as Dataset
 from .errors import DataError as DataError
+from .field import Field as Field

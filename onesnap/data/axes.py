@@ -1,6 +1,9 @@
-"""What the names and points of axes tell: which way they run, and whether they can be periodic."""
+"""What names and points of axes tell: which way they run, how far apart, whether around a circle."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,3 +34,45 @@ def is_falling(coordinate) -> bool:
     points = np.asarray(coordinate)
     several = points.dtype.kind in "fiu" and points.ndim == 1 and len(points) > 1
     return several and bool(points[-1] < points[0])
+
+
+def spacing(coordinate) -> float | None:
+    """The distance of neighbouring points, None where there are fewer than two or they vary."""
+    points = np.asarray(coordinate, np.float64).ravel()
+    steps = np.diff(points)
+    if not len(steps) or not np.isfinite(steps).all() or steps[0] == 0:
+        return None
+    even = np.allclose(steps, steps.mean(), rtol=1e-2, atol=0)
+    return abs(float(steps.mean())) if even else None
+
+
+class Axes(NamedTuple):
+    """What the points of all axes come to, in the words of a Dataset."""
+
+    dx: tuple[float | None, ...]
+    dt: float | None
+    irregular: tuple[str, ...]
+    falling: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def known(self) -> dict[str, Any]:
+        """All but the notes, as arguments of a Dataset."""
+        return {name: value for name, value in self._asdict().items() if name != "notes"}
+
+
+def look_along(points: Mapping[str, Any]) -> Axes:
+    """What the points of axes come to, those of "time" among them; None where there are none."""
+    known = {name: along for name, along in points.items() if along is not None}
+    steps = {name: spacing(along) for name, along in known.items()}
+    irregular = tuple(name for name, along in known.items() if is_irregular(along))
+    return Axes(
+        dx=tuple(steps.get(name) for name in points if name != "time"),
+        dt=steps.get("time"),
+        irregular=irregular,
+        falling=tuple(n for n, along in known.items() if n != "time" and is_falling(along)),
+        notes=tuple(
+            f"axis {name}: its points are not evenly spaced; they are taken as if they were"
+            for name in irregular
+        ),
+    )

@@ -12,8 +12,8 @@ from ..grid.boundary import both_sides
 from ..grid.states import check_step
 from .axes import BOUNDED
 from .errors import DataError, reading
-from .field import KINDS as KINDS, Field as Field
-from .trajectory import Trajectory as Trajectory
+from .field import Field as Field
+from .trajectory import Trajectory as Trajectory, hold_out
 
 
 @dataclass(frozen=True)
@@ -291,27 +291,10 @@ class Dataset:
         >>> learned.pair_count, held.pair_count
         (45, 14)
         """
-        many = len(self.trajectories)
-        if many > 2:
-            kept = many - max(1, round(share * many))
-            first, last = self.trajectories[:kept], self.trajectories[kept:]
-            words = f"trajectories {kept} to {many - 1} of {many}"
-            if kept == many - 1:
-                words = f"trajectory {kept} of {many}"
-            return self._pieces(first, last, f"{words}, counted from 0")
-        first, last, sizes = [], [], []
-        for trajectory in self.trajectories:
-            held = max(2, round(share * trajectory.steps))
-            if trajectory.steps - held < 2:
-                return self, None
-            first.append(trajectory.part(0, trajectory.steps - held))
-            last.append(trajectory.part(trajectory.steps - held, trajectory.steps))
-            sizes.append(f"{held} of {trajectory.steps}")
-        return self._pieces(first, last, f"the last {' and '.join(sizes)} states")
-
-    def _pieces(self, first, last, words: str) -> tuple[Dataset, Dataset]:
-        learned = replace(self, trajectories=tuple(first), part=f"all but {words}")
-        return learned, replace(self, trajectories=tuple(last), part=words)
+        if (parts := hold_out(self.trajectories, share)) is None:
+            return self, None
+        learned = replace(self, trajectories=parts.learned, part=f"all but {parts.words}")
+        return learned, replace(self, trajectories=parts.held, part=parts.words)
 
     def with_mask(self, most: int = 8) -> Dataset:
         """The same, with the cells marked that have no value in any of `most` states.
@@ -352,13 +335,3 @@ class Dataset:
             notes = [note for note in self.notes if not note.startswith("boundary")]
             changes["notes"] = tuple(notes)
         return replace(self, **changes)
-
-
-def spacing(coordinate) -> float | None:
-    """The distance of neighbouring points, None where there are fewer than two or they vary."""
-    points = np.asarray(coordinate, np.float64).ravel()
-    steps = np.diff(points)
-    if not len(steps) or not np.isfinite(steps).all() or steps[0] == 0:
-        return None
-    even = np.allclose(steps, steps.mean(), rtol=1e-2, atol=0)
-    return abs(float(steps.mean())) if even else None

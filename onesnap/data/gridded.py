@@ -10,16 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from .axes import is_falling, is_irregular
+from .axes import look_along
 from .beside import CHANNEL, SAMPLE, TIME, Beside, Role, attach, check_inputs
 from .card import check_spacing
-from .dataset import Dataset, Field, spacing
+from .dataset import Dataset
 from .errors import DataError, MissingPackage, reading
+from .field import Field
 from .hdf5 import list_arrays, opened
 from .layout import CHANNELS, SAMPLES, TIMES, Layout, by_names, split_names
 from .provenance import recognise, stored_channels
+from .store import check_store
 from .vectors import told, with_vectors
-from .zarr_store import check_zarr
 
 
 @contextmanager
@@ -57,7 +58,7 @@ def open_grib(path, field=None, dims=None, inputs=None) -> Dataset:
 def open_zarr(path, field=None, dims=None, inputs=None) -> Dataset:
     """A Zarr store in a folder, after a look at all of its metadata."""
     with reading(path):
-        check_zarr(Path(path))
+        check_store(Path(path))
     return _open(path, "zarr", "Zarr", field, dims, inputs)
 
 
@@ -82,7 +83,9 @@ def from_labelled(array, known: Mapping[str, Any] | None) -> tuple[np.ndarray, C
     ordered = array.transpose(*channel, *space)
     if known is not None:
         places = ordered.coords.to_dataset()
-        check_spacing(known, "state", None, [_spacing(places, axis) for axis in space])
+        check_spacing(
+            known, "state", None, look_along({axis: _points(places, axis) for axis in space}).dx
+        )
     state = np.asarray(ordered.values, np.float64)
     dt = float((known or {}).get("dt") or 1.0)
 
@@ -208,14 +211,12 @@ def _describe(path, kind: str, access: Callable[[], Any], field, dims, inputs) -
             for name in chosen.names
             for index in range(count)
         ]
-        dx = tuple(_spacing(source, dim) for dim in chosen.axes)
-        dt = _spacing(source, chosen.time)
-        clock = _clock(source, chosen.time) if dt is not None else ""
-        points = {n: _points(source, dim) for n, dim in zip(layout.names, chosen.axes, strict=True)}
-        falling = tuple(name for name, along in points.items() if is_falling(along))
-        points["time"] = _points(source, chosen.time)
-        irregular = tuple(name for name, along in points.items() if is_irregular(along))
-        notes = _notes(source, [*chosen.names, *names], irregular) if field is None else ()
+        places = dict(zip((*layout.names, "time"), (*chosen.axes, chosen.time), strict=True))
+        along = look_along({name: _points(source, dim) for name, dim in places.items()})
+        clock = _clock(source, chosen.time) if along.dt is not None else ""
+        used = [*chosen.names, *names]
+        left = [str(n) for n in source.data_vars if n not in used and field is None]
+        notes = [f"left out: {', '.join(left)}; choose with field"] if left else []
         text = source.attrs.get("onesnap")
         kinds = [source[name].attrs for name in chosen.names]
         about = {
@@ -235,13 +236,10 @@ def _describe(path, kind: str, access: Callable[[], Any], field, dims, inputs) -
         axes=layout.names,
         space=layout.grid(shape),
         trajectories=layout.trajectories(shape, path, read),
-        dx=dx,
-        dt=dt,
+        **along.known,
         boundary=("periodic",) * len(layout.space),
         time_units=clock,
-        notes=("boundary: the file does not say; taken as periodic", *notes),
-        irregular=irregular,
-        falling=falling,
+        notes=("boundary: the file does not say; taken as periodic", *notes, *along.notes),
     )
     dataset = with_vectors(dataset, vectors) if vectors else dataset
     if inputs is not None:
@@ -282,20 +280,14 @@ def _beside(path, source, names: list[str], chosen: Selection) -> list[Beside]:
     return found
 
 
-def _spacing(source, dim) -> float | None:
-    """The distance of neighbouring points of an axis; of moments in seconds."""
-    points = _points(source, dim)
-    return spacing(points) if points.dtype.kind in "fiu" else None
-
-
-def _points(source, dim) -> np.ndarray:
-    """The points of an axis, moments in seconds since the first; none where it has none."""
+def _points(source, dim) -> np.ndarray | None:
+    """The points of an axis, moments in seconds since the first; None where it has none."""
     if dim not in source.variables:
-        return np.zeros(0)
+        return None
     points = source[dim].values
     if points.dtype.kind in "mM":
         points = (points - points[:1]).astype("timedelta64[ns]").astype(np.float64) / 1e9
-    return points
+    return points if points.dtype.kind in "fiu" else None
 
 
 def _clock(source, time) -> str:
@@ -303,14 +295,3 @@ def _clock(source, time) -> str:
     if time in source.variables and source[time].dtype.kind in "mM":
         return "s"
     return str(source[time].attrs.get("units", ""))
-
-
-def _notes(source, used: list[str], irregular: tuple[str, ...]) -> tuple[str, ...]:
-    """What was left out, and what was assumed of axes."""
-    left = [str(n) for n in source.data_vars if n not in used]
-    notes = [f"left out: {', '.join(left)}; choose with field"] if left else []
-    notes += [
-        f"axis {name}: its points are not evenly spaced; they are taken as if they were"
-        for name in irregular
-    ]
-    return tuple(notes)

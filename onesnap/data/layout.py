@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .dataset import Trajectory
 from .errors import DataError
+from .trajectory import Trajectory
 
 TIMES = ("time", "t", "step", "steps", "valid_time")
 SAMPLES = ("sample", "samples", "batch", "trajectory", "member", "ensemble", "seed", "run")

@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .axes import is_irregular
+from .axes import is_irregular, spacing
 from .beside import Beside, attach, by_sizes, check_inputs
-from .dataset import Dataset, Field, spacing
+from .dataset import Dataset
 from .errors import DataError
+from .field import Field
 from .layout import by_axes, find_layout, split_names
 
 MOST_NUMBERS = 2**24  # bytes of an array that is no state

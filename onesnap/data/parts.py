@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from .dataset import Field
+from .field import Field
 from .writing import check_name
 
 

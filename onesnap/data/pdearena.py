@@ -11,8 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from .dataset import Dataset, Field, Trajectory, spacing
+from .axes import spacing
+from .dataset import Dataset, Trajectory
 from .errors import DataError
+from .field import Field
 from .hdf5 import numeric, opened, unread, values
 from .layout import SPACE, check_count
 

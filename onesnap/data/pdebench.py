@@ -9,10 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from .dataset import Dataset, Field, Trajectory, spacing
+from .axes import Axes, look_along
+from .dataset import Dataset
 from .errors import DataError
+from .field import Field
 from .hdf5 import numeric, opened, unread, values
 from .layout import SPACE, by_names, check_count
+from .trajectory import Trajectory
 
 GAS = ("density", "pressure")
 # The files do not say what happens at their edges, but their names tell the experiment.
@@ -67,8 +70,8 @@ def open_pdebench(path, file, arrays: Mapping[str, Any]) -> Dataset:
     )
 
 
-def _coordinate(path, arrays, name: str, size: int, *, longer: bool = False) -> float | None:
-    """Spacing of a coordinate, None if it is missing; times may have one entry too many."""
+def _coordinate(path, arrays, name: str, size: int, *, longer: bool = False) -> np.ndarray | None:
+    """The points of an axis, None if they are missing; times may have one entry too many."""
     if name not in arrays:
         return None
     points = values(arrays[name], path, name)
@@ -76,7 +79,17 @@ def _coordinate(path, arrays, name: str, size: int, *, longer: bool = False) -> 
     fits = points.shape == (size,) or (longer and points.shape == (size + 1,))
     if points.ndim != 1 or not fits:
         raise DataError(f"{path}: {name}: expected {size} values, got {points.shape}")
-    return spacing(points[:size])
+    return points[:size]
+
+
+def _along(path, arrays, places: Mapping[str, tuple[str, int]]) -> Axes:
+    """What the points of axes come to: each has a name in the file, and so many of them."""
+    return look_along(
+        {
+            axis: _coordinate(path, arrays, name, size, longer=axis == "time")
+            for axis, (name, size) in places.items()
+        }
+    )
 
 
 def _flat(path, file, arrays) -> Dataset:
@@ -124,6 +137,10 @@ def _flat(path, file, arrays) -> Dataset:
     }
     trajectories = layout.trajectories(shape, path, read)
     constant = tuple(constants.values())
+    sizes = zip(axes, layout.grid(shape), strict=True)
+    places = {axis: (f"{axis}-coordinate", size) for axis, size in sizes}
+    places["time"] = ("t-coordinate", shape[1])
+    along = _along(path, arrays, places)
     return Dataset(
         path=str(path),
         format="PDEBench",
@@ -131,13 +148,9 @@ def _flat(path, file, arrays) -> Dataset:
         axes=axes,
         space=layout.grid(shape),
         trajectories=tuple(replace(t, parameters=constant) for t in trajectories),
-        dx=tuple(
-            _coordinate(path, arrays, f"{axis}-coordinate", size)
-            for axis, size in zip(axes, layout.grid(shape), strict=True)
-        ),
-        dt=_coordinate(path, arrays, "t-coordinate", shape[1], longer=True),
+        **along.known,
         parameters=tuple(constants),
-        notes=unread(arrays, [*parts, *(f"{axis}-coordinate" for axis in ("t", *axes))]),
+        notes=(*unread(arrays, [*parts, *(name for name, _ in places.values())]), *along.notes),
     )
 
 
@@ -164,7 +177,9 @@ def _groups(path, arrays) -> Dataset:
         return Trajectory(int(sources[seed].shape[0]), read)
 
     names = ["data"] if channels == 1 else [f"data_{index}" for index in range(channels)]
-    grid = f"{seeds[0]}/grid"
+    sizes = zip(axes, layout.grid(first), strict=True)
+    places = {axis: (f"{seeds[0]}/grid/{axis}", size) for axis, size in sizes}
+    along = _along(path, arrays, places | {"time": (f"{seeds[0]}/grid/t", first[0])})
     return Dataset(
         path=str(path),
         format="PDEBench",
@@ -172,12 +187,8 @@ def _groups(path, arrays) -> Dataset:
         axes=axes,
         space=layout.grid(first),
         trajectories=tuple(make(seed) for seed in seeds),
-        dx=tuple(
-            _coordinate(path, arrays, f"{grid}/{axis}", size)
-            for axis, size in zip(axes, layout.grid(first), strict=True)
-        ),
-        dt=_coordinate(path, arrays, f"{grid}/t", first[0], longer=True),
-        notes=unread(arrays, seeds),
+        **along.known,
+        notes=(*unread(arrays, seeds), *along.notes),
     )
 
 
@@ -206,6 +217,7 @@ def _flow(path, arrays) -> Dataset:
             return np.moveaxis(np.asarray(file["force"][sample], np.float64), -1, 0)
 
     trajectories = layout.trajectories(shape, path, read)
+    along = _along(path, arrays, {"time": ("t", shape[1])})
     if forced:
         trajectories = tuple(
             replace(t, context=lambda sample=sample: force(sample))
@@ -218,9 +230,11 @@ def _flow(path, arrays) -> Dataset:
         axes=axes,
         space=layout.grid(shape),
         trajectories=trajectories,
-        dx=(None,) * dimension,
-        dt=_coordinate(path, arrays, "t", shape[1], longer=True),
+        **along._replace(dx=(None,) * dimension).known,
         context=tuple(f"force_{axis}" for axis in axes) if forced else (),
         scalar_context=not forced,
-        notes=unread(arrays, ["velocity", "particles", "t", *["force"] * forced]),
+        notes=(
+            *unread(arrays, ["velocity", "particles", "t", *["force"] * forced]),
+            *along.notes,
+        ),
     )

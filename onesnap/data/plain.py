@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from .axes import look_along
 from .beside import Beside, attach, by_sizes, check_inputs
-from .dataset import Dataset, Field, spacing
+from .dataset import Dataset
 from .errors import DataError
+from .field import Field
 from .hdf5 import numeric, opened, unread, values
 from .layout import Layout, by_axes, find_layout, split_names
 
@@ -30,24 +32,8 @@ def open_plain(
     beside = [name.strip("/") for name in split_names(inputs)] if inputs else []
     if field is None:
         states = {name: array for name, array in states.items() if name not in beside}
-        if len(states) != 1:
-            raise DataError(
-                f"{path}: HDF5 of no known layout; choose with field what to read, several names "
-                f"separated by commas, and name their axes with dims; it holds: {listed}"
-            )
-        chosen = list(states)
-    else:
-        chosen = [name.strip("/") for name in split_names(field)]
-        unknown = [name for name in chosen if name not in states]
-        if unknown:
-            raise DataError(
-                f"{path}: field: no array of numbers is called {', '.join(unknown)}; "
-                f"it holds: {listed}"
-            )
-    shapes = {states[name].shape for name in chosen}
-    if len(shapes) != 1:
-        raise DataError(f"{path}: field: expected arrays of one shape, got {shapes}")
-    shape = shapes.pop()
+    chosen = _choose(path, states, field, listed)
+    shape = states[chosen[0]].shape
     folder = chosen[0].rpartition("/")[0]
     prefix = f"{folder}/" if folder else ""
     lists = {n.removeprefix(prefix): size for n, size in lengths.items() if n.startswith(prefix)}
@@ -60,10 +46,10 @@ def open_plain(
             parts = [layout.read(file[name], sample, start, stop) for name in chosen]
         return np.concatenate(parts, axis=1)
 
-    def axis(name: str, size: int) -> float | None:
+    def points(name: str, size: int) -> np.ndarray | None:
         array = arrays.get(key := prefix + name)
         fits = array is not None and lists.get(name) == size and numeric(array)
-        return spacing(values(array, path, key).ravel()) if fits else None
+        return values(array, path, key).ravel() if fits else None
 
     count = layout.count(shape)
     fields = [
@@ -71,7 +57,10 @@ def open_plain(
         for name in chosen
         for index in range(count)
     ]
-    steps = [axis(word, shape[layout.time]) for word in ("time", "t")]
+    sizes = dict(zip(layout.names, layout.grid(shape), strict=True))
+    times = [points(word, shape[layout.time]) for word in ("time", "t")]
+    time = next((listed for listed in times if listed is not None), None)
+    along = look_along({name: points(name, size) for name, size in sizes.items()} | {"time": time})
     dataset = Dataset(
         path=str(path),
         format="MATLAB 7.3" if columns else "HDF5",
@@ -79,12 +68,12 @@ def open_plain(
         axes=layout.names,
         space=layout.grid(shape),
         trajectories=layout.trajectories(shape, path, read),
-        dx=tuple(axis(n, s) for n, s in zip(layout.names, layout.grid(shape), strict=True)),
-        dt=next((step for step in steps if step is not None), None),
+        **along.known,
         boundary=("periodic",) * len(layout.space),
         notes=(
             *unread(arrays, [*chosen, *lengths, *beside]),
             "boundary: the file does not say; taken as periodic",
+            *along.notes,
         ),
     )
     return dataset if inputs is None else _with_inputs(dataset, arrays, beside, layout, shape)
@@ -109,6 +98,25 @@ def _with_inputs(
             return one.read(source, sample, start, stop, dataset.space)
 
     return attach(dataset, [role(name) for name in names], read)
+
+
+def _choose(path, states: Mapping[str, Any], field, listed: str) -> list[str]:
+    """The names of the states, arrays of one shape: those given, or the only one."""
+    if field is None:
+        if len(states) != 1:
+            raise DataError(
+                f"{path}: HDF5 of no known layout; choose with field what to read, several names "
+                f"separated by commas, and name their axes with dims; it holds: {listed}"
+            )
+        return list(states)
+    chosen = [name.strip("/") for name in split_names(field)]
+    if unknown := [name for name in chosen if name not in states]:
+        raise DataError(
+            f"{path}: field: no array of numbers is called {', '.join(unknown)}; it holds: {listed}"
+        )
+    if len(shapes := {states[name].shape for name in chosen}) != 1:
+        raise DataError(f"{path}: field: expected arrays of one shape, got {shapes}")
+    return chosen
 
 
 def _length(array) -> int | None:

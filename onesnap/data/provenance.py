@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from ..grid.boundary import both_sides
-from .dataset import KINDS, Dataset, Field
+from .dataset import Dataset
+from .field import KINDS, Field
 
 
 def stored_channels(text: Any) -> list[str]:

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
@@ -57,6 +57,14 @@ def read_sealed(path: Path, key: str) -> Sealed | None:
         tensors = {name: stream.get_tensor(name) for name in stream.keys()}  # noqa: SIM118
     header = json.loads(header)
     return Sealed(tensors, header["settings"], header["digest"])
+
+
+def check_version(settings: Mapping[str, Any], known: int) -> None:
+    """Raise unless settings are of the version of their format that is known."""
+    if (version := settings.get("version")) != known:
+        raise ValueError(
+            f"it has format version {version!r}, this onesnap reads {known}; upgrade onesnap"
+        )
 
 
 def digest(tensors: Mapping[str, np.ndarray], text: str) -> str:

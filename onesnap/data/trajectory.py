@@ -1,9 +1,10 @@
-"""One trajectory of a dataset: its length, and how its states are read."""
+"""Trajectories of a dataset: their length, how states are read, and which to hold out."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -69,3 +70,31 @@ class Thinned:
     def __call__(self, start: int, stop: int) -> np.ndarray:
         last = max(start, stop - 1) * self.every
         return self.read(start * self.every, last + 1)[:: self.every][: stop - start]
+
+
+class Parts(NamedTuple):
+    """What to learn from, what to hold out, and which states the latter are, in words."""
+
+    learned: tuple[Trajectory, ...]
+    held: tuple[Trajectory, ...]
+    words: str
+
+
+def hold_out(trajectories: Sequence[Trajectory], share: float) -> Parts | None:
+    """Whole trajectories held out, or the ends of one or two; None where there is too little."""
+    many = len(trajectories)
+    if many > 2:
+        kept = many - max(1, round(share * many))
+        words = f"trajectories {kept} to {many - 1} of {many}"
+        if kept == many - 1:
+            words = f"trajectory {kept} of {many}"
+        first, last = tuple(trajectories[:kept]), tuple(trajectories[kept:])
+        return Parts(first, last, f"{words}, counted from 0")
+    held = [max(2, round(share * trajectory.steps)) for trajectory in trajectories]
+    pieces = list(zip(trajectories, held, strict=True))
+    if any(trajectory.steps - count < 2 for trajectory, count in pieces):
+        return None
+    first = tuple(trajectory.part(0, trajectory.steps - count) for trajectory, count in pieces)
+    last = tuple(t.part(t.steps - count, t.steps) for t, count in pieces)
+    sizes = " and ".join(f"{count} of {trajectory.steps}" for trajectory, count in pieces)
+    return Parts(first, last, f"the last {sizes} states")

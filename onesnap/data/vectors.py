@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from .axes import HEIGHTS, LATITUDES, LONGITUDES
-from .dataset import Dataset, Field
+from .dataset import Dataset
 from .errors import DataError
+from .field import Field
 from .layout import split_names
 from .trajectory import Reordered
 

@@ -8,12 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from .axes import look_along
 from .beside import SAMPLE, TIME, Beside, check_inputs
-from .dataset import KINDS, Dataset, Field, Trajectory, spacing
+from .dataset import Dataset
 from .errors import DataError
+from .field import KINDS, Field
 from .hdf5 import numeric, opened, unread, values, words
 from .layout import check_count, split_names
 from .sizes import check_state
+from .trajectory import Trajectory
 
 GROUPS = ("t0_fields", "t1_fields", "t2_fields")  # by the order of the tensor
 
@@ -136,6 +139,9 @@ def open_well(path, file, arrays: Mapping[str, Any], inputs=None) -> Dataset:
     notes += unread(arrays, ["dimensions", "scalars", "boundary_conditions", *read])
     if str(words(file.attrs.get("grid_type", "cartesian"))[0]).lower() != "cartesian":
         notes.append("the grid is not cartesian: its cells are taken as if they were all alike")
+    along = look_along(
+        {n: _points(path, arrays, key) for n, key in zip(("time", *axes), needed, strict=True)}
+    )
     fields, beside, known = (
         [Field(q.name, KINDS[q.order], q.channels) for q in some] for some in (moving, still, driven)
     )
@@ -146,8 +152,7 @@ def open_well(path, file, arrays: Mapping[str, Any], inputs=None) -> Dataset:
         axes=axes,
         space=space,
         trajectories=tuple(make(sample) for sample in range(count)),
-        dx=tuple(_step(path, arrays, name) for name in needed[1:]),
-        dt=_step(path, arrays, needed[0]),
+        **along.known,
         boundary=boundary,
         parameters=parameters,
         context=tuple(name for field in beside for name in field.channel_names(axes)),
@@ -156,14 +161,14 @@ def open_well(path, file, arrays: Mapping[str, Any], inputs=None) -> Dataset:
         moving=tuple(name for field in known for name in field.channel_names(axes)),
         inputs=None if inputs is None else tuple(named),
         mask=mask,
-        notes=tuple(notes),
+        notes=(*notes, *along.notes),
     )
 
 
-def _step(path, arrays, name: str) -> float | None:
-    """The spacing of an axis; of one that differs between samples, that of the first."""
+def _points(path, arrays, name: str) -> np.ndarray:
+    """The points of an axis; of one that differs between samples, those of the first."""
     points = values(arrays[name], path, name)
-    return spacing(points.reshape(-1, points.shape[-1])[0])
+    return points.reshape(-1, points.shape[-1])[0]
 
 
 def _quantities(path, file, arrays, dimension: int) -> list[Quantity]:

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from .atomic import check_writable, unfinished
-from .dataset import Field
 from .errors import DataError, reading
+from .field import Field
 
 FORMATS = (".npz", ".nc", ".h5", ".zarr")
 

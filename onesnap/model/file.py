@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data.fingerprint import SIZE as PRINT_SIZE
-from ..data.sealed import UNREADABLE, read_sealed, write_sealed
+from ..data.sealed import UNREADABLE, check_version, read_sealed, write_sealed
 from ..grid.boundary import both_sides
 from ..grid.scaling import Scaling
 from ..grid.windows import AnyArray, per_axis, window_sides
@@ -112,11 +112,7 @@ def encode(settings: dict[str, Any]) -> str:
 def decode(text: str) -> dict[str, Any]:
     """Settings out of the text of a file; one of another version is refused."""
     settings = json.loads(text, object_hook=_decode)
-    if settings.get("version") != VERSION:
-        raise ValueError(
-            f"it has format version {settings.get('version')!r}, this onesnap reads {VERSION}; "
-            "upgrade onesnap"
-        )
+    check_version(settings, VERSION)
     return settings
 
 

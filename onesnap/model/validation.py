@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..data.dataset import KINDS
+from ..data.field import KINDS
 from ..grid.boundary import both_sides
 from ..grid.scaling import MEANS
 from ..network.features import ACTIVATIONS, WEIGHTS

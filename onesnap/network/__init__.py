@@ -6,6 +6,7 @@ sampler        windows of training pairs as rows
 features       the random layer
 equivariance   random units with all their images under a group
 linear         a linear window before the random units
+factor         triangular factors, by LAPACK on one thread
 lstsq          streaming least squares
 layer          rows through the features into least squares, noise averaged in
 accumulator    what least squares has to remember, as a value with a zero and a sum

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..data.fingerprint import Fingerprints, join
-from ..data.sealed import UNREADABLE, digest, read_sealed, write_sealed
+from ..data.sealed import UNREADABLE, check_version, digest, read_sealed, write_sealed
 from . import lstsq
 from .layer import Totals
 
@@ -114,11 +114,7 @@ class Accumulator:
             if sealed is None:
                 raise ValueError("it is a file of another kind; `onesnap accumulate` writes them")
             settings = json.loads(sealed.text)
-            if settings.get("version") != VERSION:
-                raise ValueError(
-                    f"it has format version {settings.get('version')!r}, this onesnap reads "
-                    f"{VERSION}; upgrade onesnap"
-                )
+            check_version(settings, VERSION)
             sealed.check()
             return _unpack(settings, sealed.tensors)
         except UNREADABLE as error:

@@ -23,6 +23,7 @@ from ..symmetry.representations import (
     synthesise,
 )
 from . import lstsq, native
+from .factor import substitute
 from .features import Features
 from .inputs import Inputs
 from .linear import Linear
@@ -124,7 +125,7 @@ class Layer:
     def absorb(self, totals: Totals, blocks: Iterable[Rows]) -> Totals:
         """Add rows; with a symmetry, each stands for all its images."""
         # Native code does it at twice the rate of BLAS.
-        whiten = native.whiten if native.available() else lstsq.substitute
+        whiten = native.whiten if native.available() else substitute
         for block in blocks:
             most = max(FEWEST, PART_BYTES // (8 * max(1, self.features.hidden)))
             turns = -(-len(block.cells) // most)

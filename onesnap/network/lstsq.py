@@ -18,7 +18,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg
-from threadpoolctl import ThreadpoolController
+
+from .factor import (
+    below,
+    cholesky,
+    gram,
+    gram_root,
+    one_thread,
+    penalised,
+    shortest,
+    substitute,
+    triangle,
+)
 
 SOLVERS = ("normal", "qr")
 
@@ -34,14 +45,7 @@ class Equations(NamedTuple):
 
 
 NOVEL = 1e8  # squared length, in units of the rows seen so far, from which on a block is news
-FEW = 256  # columns, up to which products are made on one thread
 ENOUGH = 1.25  # rows for each column that a first factor is made of
-
-_potrf, _pstrf, _tpqrt, _trcon = scipy.linalg.get_lapack_funcs(("potrf", "pstrf", "tpqrt", "trcon"))
-
-# Factorisations gain nothing from a second thread, and crawl when another program holds its core.
-# SciPy's threads are not NumPy's: those of one would wait for work on the cores of the other.
-_one_thread = ThreadpoolController().wrap(limits=1, user_api="blas")
 
 
 @dataclass(frozen=True)
@@ -66,11 +70,6 @@ def init(hidden: int, outputs: int, solver: str = "qr", slopes: int | None = Non
 def update(moments: Moments, features, targets, slopes=None) -> Moments:
     """Add a block of rows; `slopes` are needed only for closed-form noise."""
     return update_all((moments,), lambda: [[Equations(features, targets, slopes)]])[0]
-
-
-def substitute(factor: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """R⁻ᵀ of columns, by substitution: an inverse of R would lose what is smallest in it."""
-    return scipy.linalg.solve_triangular(factor, columns, trans=1, check_finite=False)
 
 
 def update_all(
@@ -118,14 +117,14 @@ class _Growing:
         columns = np.concatenate([np.asarray(p, np.float64).T for p in (features, targets)])
         whole = self.rows >= self.enough and np.diag(self.factor).all()
         if self.before.solver == "normal":
-            self.gram = self.gram + _gram(columns)
+            self.gram = self.gram + gram(columns)
         elif whole:
-            self.gram = self.gram + _gram(self.whiten(self.factor, columns))
+            self.gram = self.gram + gram(self.whiten(self.factor, columns))
         else:
-            self.factor = _below(self.factor, columns.T) if self.rows else _triangle(columns.T)
+            self.factor = below(self.factor, columns.T) if self.rows else triangle(columns.T)
         self.rows += len(features)
         if slopes is not None:
-            self.slopes = self.slopes + _gram(np.asarray(slopes, np.float64).T)
+            self.slopes = self.slopes + gram(np.asarray(slopes, np.float64).T)
 
     @property
     def novel(self) -> bool:
@@ -139,7 +138,7 @@ class _Growing:
         if self.before.solver == "normal":
             factor = factor + self.gram
         elif self.gram.any():
-            factor = np.triu(_cholesky(self.gram + np.eye(len(factor))) @ factor)
+            factor = np.triu(cholesky(self.gram + np.eye(len(factor))) @ factor)
         return replace(self.before, rows=self.rows, factor=factor, slopes=self.slopes)
 
 
@@ -150,7 +149,7 @@ def merge(first: Moments, second: Moments) -> Moments:
     if first.solver == "normal":
         factor = first.factor + second.factor
     else:
-        factor = _below(first.factor, second.factor, triangular=True)
+        factor = below(first.factor, second.factor, triangular=True)
     return replace(
         first, rows=first.rows + second.rows, factor=factor, slopes=first.slopes + second.slopes
     )
@@ -177,7 +176,7 @@ def first(moments: Moments, lead: int) -> Moments:
     return replace(moments, hidden=lead, factor=factor)
 
 
-@_one_thread
+@one_thread
 def solve(moments: Moments, penalty: np.ndarray | None = None) -> np.ndarray:
     """The readout Θ `(hidden, outputs)` that minimises |Φ Θ - Y|² + Θᵀ P Θ."""
     if moments.rows == 0:
@@ -190,8 +189,8 @@ def solve(moments: Moments, penalty: np.ndarray | None = None) -> np.ndarray:
         system[:, :hidden] += 0.0 if penalty is None else penalty
     else:
         if penalty is not None:
-            system = _penalised(moments.factor, penalty)[:hidden]
-        return _shortest(system[:, :hidden], system[:, hidden:])
+            system = penalised(moments.factor, penalty)[:hidden]
+        return shortest(system[:, :hidden], system[:, hidden:])
     # Rank-revealing QR: a singular system gets its shortest solution instead of noise. The factor
     # is triangular, so what was squared in "normal" is cut at round-off, in "qr" nothing is lost.
     readout, *_ = scipy.linalg.lstsq(  # pyright: ignore[reportGeneralTypeIssues]
@@ -200,7 +199,7 @@ def solve(moments: Moments, penalty: np.ndarray | None = None) -> np.ndarray:
     return readout
 
 
-@_one_thread
+@one_thread
 def solve_path(
     moments: Moments, lead: int, penalty: np.ndarray | None, shrinkages: Sequence[float]
 ) -> list[np.ndarray]:
@@ -209,7 +208,7 @@ def solve_path(
     sizes = np.sqrt(beyond(moments, lead))
     sizes = np.where(sizes > 0, sizes, 1.0)
     if penalty is not None:
-        factor = _penalised(factor, penalty)
+        factor = penalised(factor, penalty)
     first, both, target = np.split(factor[:lead], [lead, hidden], axis=1)
     rest, remains = np.split(factor[lead:hidden, lead:], [hidden - lead], axis=1)
     left, values, right = np.linalg.svd(rest / sizes)
@@ -220,22 +219,11 @@ def solve_path(
         if not np.isinf(shrinkage):
             inverse[kept] = values[kept] / (values[kept] ** 2 + shrinkage)
         random = right.T @ (inverse[:, None] * seen) / sizes[:, None]
-        readouts.append(np.concatenate([_shortest(first, target - both @ random), random]))
+        readouts.append(np.concatenate([shortest(first, target - both @ random), random]))
     return readouts
 
 
-def _shortest(factor: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """The shortest solution for a triangular factor that may be singular."""
-    cut = len(factor) * np.finfo(float).eps
-    if len(factor) and _trcon(factor)[0] > cut:
-        return scipy.linalg.solve_triangular(factor, target)
-    readout, *_ = scipy.linalg.lstsq(  # pyright: ignore[reportGeneralTypeIssues]
-        factor, target, cond=cut, lapack_driver="gelsy", check_finite=False
-    )
-    return readout
-
-
-@_one_thread
+@one_thread
 def root(moments: Moments, penalty: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
     """The triangular R with Rᵀ R = ΦᵀΦ + P, its columns in the order that is returned beside it.
 
@@ -244,67 +232,11 @@ def root(moments: Moments, penalty: np.ndarray | None = None) -> tuple[np.ndarra
     hidden = moments.hidden
     left = moments.factor[:hidden, :hidden]
     if moments.solver == "normal":
-        left = _root(left if penalty is None else left + penalty)
+        left = gram_root(left if penalty is None else left + penalty)
     elif penalty is not None:
-        left = np.concatenate([left, _root(penalty)])
+        left = np.concatenate([left, gram_root(penalty)])
     factored: Any = scipy.linalg.qr(left, mode="r", pivoting=True, check_finite=False)
     factor, order = factored
     sizes = np.abs(np.diag(factor))
     rank = int(np.sum(sizes > hidden * np.finfo(float).eps * sizes[0])) if sizes[0] else 0
     return factor[:rank, :rank], order
-
-
-def _gram(columns: np.ndarray) -> np.ndarray:
-    """columns columnsᵀ; NumPy sees that this is symmetric and does half of it."""
-    # A second thread does not help few columns, but goes on waiting where native code runs next.
-    return _small_gram(columns) if len(columns) < FEW else columns @ columns.T
-
-
-@_one_thread
-def _small_gram(columns: np.ndarray) -> np.ndarray:
-    return columns @ columns.T
-
-
-@_one_thread
-def _cholesky(gram: np.ndarray) -> np.ndarray:
-    return scipy.linalg.cholesky(gram, check_finite=False)
-
-
-@_one_thread
-def _triangle(rows: np.ndarray) -> np.ndarray:
-    """The triangular factor of a stack of rows, square however few rows there are."""
-    size = rows.shape[1]
-    factor = scipy.linalg.qr(rows, mode="r", overwrite_a=True, check_finite=False)[0]
-    return np.pad(np.triu(factor[:size]), ((0, max(0, size - len(rows))), (0, 0)))
-
-
-@_one_thread
-def _below(factor: np.ndarray, rows: np.ndarray, triangular: bool = False) -> np.ndarray:
-    """The triangular factor of a triangular one with rows below it, at half the work of any rows.
-
-    Rows that are `triangular` themselves take a third of that.
-    """
-    if not len(rows):
-        return factor
-    zeros, block = (len(rows), 16) if triangular else (0, 64)
-    return np.triu(_tpqrt(zeros, min(block, len(factor)), factor, rows)[0])
-
-
-def _penalised(factor: np.ndarray, penalty: np.ndarray) -> np.ndarray:
-    """The triangular factor of [Φ Y] with rows below it whose Gram matrix is a penalty on Θ."""
-    root = _root(penalty)
-    below = np.pad(root, ((0, 0), (0, len(factor) - len(penalty))))
-    return _below(factor, below, triangular=len(root) == len(penalty))
-
-
-@_one_thread
-def _root(penalty: np.ndarray) -> np.ndarray:
-    """A matrix R with Rᵀ R = penalty but for round-off; triangular if it has as many rows."""
-    free = np.diag(penalty) <= 0.0  # of any penalty
-    factor, failed = _potrf(penalty + np.diag(free.astype(float)))
-    if not failed:
-        return np.where(free[:, None], 0.0, factor)
-    factor, pivots, rank, _ = _pstrf(penalty)  # which cuts what round-off made indefinite
-    root = np.zeros((rank, len(penalty)))
-    root[:, pivots - 1] = np.triu(factor[:rank])
-    return root

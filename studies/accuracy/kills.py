@@ -21,7 +21,7 @@ import numpy as np
 from rich.progress import track
 
 import onesnap as snap
-from onesnap import fit as fitting
+from onesnap.fit import stream
 from onesnap.model import forecast_file
 
 from .output import news
@@ -31,7 +31,7 @@ STEPS, PAIRS = 60, 5  # of a forecast; read at a time
 
 def work(folder: Path, pause: float) -> None:
     """Learn, save, forecast; a word and a pause after each piece of it."""
-    fitting.CHECKPOINT_SECONDS, forecast_file.PIECE = 0.0, 1
+    stream.CHECKPOINT_SECONDS, forecast_file.PIECE = 0.0, 1
     size, whole = PAIRS * 2 * 512 * 8, snap.Dataset.batches
     snap.Dataset.batches = lambda self, numbers, size=size: whole(self, numbers, size)
 

@@ -16,7 +16,9 @@ import time
 import numpy as np
 
 import onesnap as snap
-from onesnap.data.dataset import Dataset, Field, Trajectory
+from onesnap.data.dataset import Dataset
+from onesnap.data.field import Field
+from onesnap.data.trajectory import Trajectory
 
 from ..speed.timing import peak_memory
 

@@ -11,7 +11,8 @@ from walled import STEP, write_exact_model, write_walled
 
 import onesnap as snap
 from onesnap.cli import app
-from onesnap.cli.data import compared, parse_boundary
+from onesnap.cli.data import compared
+from onesnap.cli.options import parse_boundary
 from onesnap.model import forecast_file
 from onesnap.model.rollout import VALID_RSE
 
@@ -327,6 +328,7 @@ def test_a_score_names_the_worst_channel(tmp_path):
     assert "worst channel states_1: valid time 0\n" in result.stdout
 
 
+@pytest.mark.filterwarnings("ignore:trial forecasts leave the range")  # of a random walk
 def test_states_another_step_apart_are_refused(tmp_path):
     states = np.cumsum(np.random.default_rng(0).normal(size=(20, 1, 32)), axis=0)
     for name, dt in (("a.npz", 0.1), ("b.npz", 5.0)):

@@ -14,7 +14,7 @@ from onesnap.cli import demo
 from onesnap.data.pairs import make_pairs
 from onesnap.evaluate.baseline import linear_window
 
-SMALL = onesnap.systems["ks-1d"].replace(points=256, length=100.0, spin_up=20.0)
+SMALL = onesnap.systems["ks-1d"].replace(points=128, length=50.0, spin_up=20.0)
 FLAT = onesnap.systems["allen-cahn-2d"].replace(points=32, length=20.0, spin_up=1.0)
 
 
@@ -66,7 +66,7 @@ def test_the_log_of_settings(line):
     assert {"jax", "numpy"} <= set(log["versions"])
     assert log["platform"]
     assert all({"value", "reason"} == set(entry) for entry in log["plan"].values())
-    assert log["system"]["points"] == 256
+    assert log["system"]["points"] == 128
 
 
 def test_the_model_file_forecasts_what_the_metrics_say(line):

@@ -5,9 +5,9 @@ import pytest
 from heat import cooling
 
 import onesnap as snap
-from onesnap import fit as fitting
 from onesnap.data.checkpoint import load_checkpoint, save_checkpoint
 from onesnap.data.dataset import Dataset
+from onesnap.fit import stream
 
 ARRAYS = {"factor": np.arange(6.0).reshape(2, 3), "slopes": np.arange(4.0)[::2]}
 SHAPES = {"factor": (2, 3), "slopes": (2,)}
@@ -56,7 +56,7 @@ def test_an_interrupted_fit_goes_on_and_gives_the_same_model(tmp_path, monkeypat
     settings = {"extent": 2, "stride": 2, "hidden": 40, "noise": 1e-3, "context": 0, "mean": "keep"}
     np.savez(tmp_path / "heat é.npz", states=cooling(24, 1, 33), dt=0.1)
     dataset, kept = snap.open(tmp_path / "heat é.npz", boundary="wall"), tmp_path / "fit.checkpoint"
-    monkeypatch.setattr(fitting, "CHECKPOINT_SECONDS", 0.0)
+    monkeypatch.setattr(stream, "CHECKPOINT_SECONDS", 0.0)
     batches = Dataset.batches
     monkeypatch.setattr(Dataset, "batches", lambda self, numbers: batches(self, numbers, 5000))
 

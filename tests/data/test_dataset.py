@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from onesnap.data import DataError, Dataset, Field
-from onesnap.data.dataset import Trajectory, spacing
+from onesnap.data.axes import spacing
+from onesnap.data.trajectory import Trajectory
 
 
 def make(*lengths: int, space: tuple[int, ...] = (5,), states=None, **more) -> Dataset:

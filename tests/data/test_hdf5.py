@@ -132,3 +132,32 @@ def test_arrays_that_are_not_read_are_named(maker, tmp_path):
     with h5py.File(path, "a") as file:
         file["more/w"], file["more/label"], file["more/n"] = np.ones((4, 5)), np.ones(3), b"text"
     assert set(snap.open(path, **field).notes) - set(before) == {"left out: more/w"}
+
+
+@pytest.mark.parametrize(
+    ("maker", "clock", "axis"),
+    [
+        ("plain", "run/t", "run/x"),
+        ("well", "dimensions/time", "dimensions/x"),
+        ("flat", "t-coordinate", "x-coordinate"),
+        ("gas", "t-coordinate", "x-coordinate"),
+        ("seeds", "0003/grid/t", "0003/grid/x"),
+        ("flow", "t", None),
+    ],
+)
+def test_uneven_and_falling_axes_are_told(maker, clock, axis, tmp_path):
+    path = tmp_path / "some.h5"
+    getattr(makers, maker)(path)
+    field = {"field": "run/u,run/v"} if maker == "plain" else {}
+    even = snap.open(path, **field)
+    assert (even.irregular, even.falling) == ((), ())
+    with h5py.File(path, "a") as file:
+        file[clock][...] = file[clock][...] ** 2
+        if axis is not None:
+            file[axis][...] = file[axis][()][::-1]
+    uneven = snap.open(path, **field)
+    assert (uneven.dt, uneven.irregular) == (None, ("time",))
+    assert (uneven.dx, uneven.falling) == (even.dx, () if axis is None else ("x",))
+    assert any(
+        note.startswith("axis time: its points are not evenly spaced") for note in uneven.notes
+    )

@@ -10,6 +10,8 @@ import pytest
 
 FOLDER = Path(__file__).parents[2] / "examples"
 SECONDS = 120  # alone each takes less than 30; test machines are shared
+# What one pair has not shown may come up in a forecast from it, and the fit says so.
+TOLD = "ignore:forecasts from states unlike those given may diverge"
 
 
 def run(name: str, tmp_path: Path, *arguments: str) -> str:
@@ -17,7 +19,7 @@ def run(name: str, tmp_path: Path, *arguments: str) -> str:
     empty = tmp_path / "empty"
     empty.mkdir()
     result = subprocess.run(
-        [sys.executable, "-W", "error", str(FOLDER / f"{name}.py"), *arguments],
+        [sys.executable, "-W", "error", "-W", TOLD, str(FOLDER / f"{name}.py"), *arguments],
         capture_output=True,
         text=True,
         encoding="utf-8",

@@ -29,16 +29,14 @@ def test_a_tutorial_runs(name, tmp_path):
     page = (DOCS / name).read_text("utf-8")
     blocks = re.findall(r"```(python|sh)\n(.*?)```", page, re.DOTALL)
     # Python blocks build on each other; commands see the files that those before them made.
-    script = ["import subprocess, sys"]
+    script = ["from typer.testing import CliRunner", "from onesnap.cli import app"]
     for kind, code in blocks:
         if kind == "python":
             script.append(code)
             continue
         for line in code.splitlines():
-            command = [sys.executable, "-c", "from onesnap.cli import app; app()", *line.split()[1:]]
-            script.append(
-                f"print(subprocess.run({command!r}, check=True, stdout=-1, text=True).stdout)"
-            )
+            command = f"CliRunner().invoke(app, {line.split()[1:]!r}, catch_exceptions=False)"
+            script.append(f"print((done := {command}).output)\nassert done.exit_code == 0")
     result = subprocess.run(
         [sys.executable, "-W", "error", "-c", "\n".join(script)],
         cwd=tmp_path, capture_output=True, text=True, timeout=300,

@@ -79,6 +79,7 @@ def test_a_forecast_file_counts_in_states_of_the_data(tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore:fits to parts of the data disagree")
+@pytest.mark.filterwarnings("ignore:forecasts from states unlike those given")
 def test_noise_that_hides_a_step_makes_it_longer():
     x = 2 * np.pi * (np.arange(32) - 0.1 * np.arange(200)[:, None]) / 32
     truth = (np.cos(x) + 0.5 * np.sin(2 * x))[:, None]

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from onesnap.network import lstsq
+from onesnap.network.factor import substitute
 
 RANDOM = np.random.default_rng(0)
 FEATURES = RANDOM.normal(size=(200, 12))
@@ -130,7 +131,7 @@ def test_several_problems_grow_together_as_they_do_apart():
     def invert(factor, columns):
         return np.linalg.inv(factor).T @ columns
 
-    for whiten in (lstsq.substitute, invert):
+    for whiten in (substitute, invert):
         for found, problem in zip(lstsq.update_all(starts, parts, whiten), problems, strict=True):
             alone = lstsq.update(lstsq.init(problem[0].shape[1], problem[1].shape[1]), *problem)
             np.testing.assert_allclose(lstsq.solve(found), lstsq.solve(alone), atol=1e-12)

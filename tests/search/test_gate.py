@@ -13,6 +13,7 @@ from onesnap.search.given import first_plan
 from onesnap.search.held_out import Judge, Trial
 from onesnap.search.option import Option, weigh
 from onesnap.search.policy import POLICY
+from onesnap.search.rule import comparable
 from onesnap.search.stability import UNTRIED, Stability
 
 PATIENT = replace(POLICY, few=np.inf)  # with which no noise is skipped
@@ -61,15 +62,18 @@ def test_the_least_steady_noise_is_found(monkeypatch, least):
     assert [noise for _, noise in seen] == list(POLICY.noises[: len(seen)])
 
 
-def test_the_sooner_trials_end_the_larger_are_the_steps(monkeypatch):
+@pytest.mark.parametrize("least", POLICY.noises[1:7])
+def test_noises_that_were_skipped_are_gone_through(monkeypatch, least):
     judge, options = contenders(2, shrinkage=0.0)
-    seen = steady_from(monkeypatch, {2: 1e-4}, lasted=1)
+    seen = steady_from(monkeypatch, {2: least}, lasted=1)
     passed = pass_gate(judge, options)
     assert passed.stability.steady
-    assert len(seen) < POLICY.noises.index(1e-4)
-    # At most the next setting beyond that part of the error is taken.
-    least = with_noise(options[0], 1e-4).error
-    assert passed.option.error <= least + np.log(100) / POLICY.few
+    # As if none had been skipped, but for noises that cost nothing.
+    assert comparable(passed.option.errors, with_noise(options[0], least).errors)
+    assert passed.option.setting.noise >= least
+    noises = [noise for _, noise in seen]
+    assert len(noises) == len(set(noises)) <= POLICY.noises.index(least) + 1
+    assert noises[1] > POLICY.noises[1] or least == POLICY.noises[1]
 
 
 def test_shrinkage_calms_units_where_noise_does_not(monkeypatch):

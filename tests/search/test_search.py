@@ -5,11 +5,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from toys import next_state, problem, smooth
+from smaller import small
+from toys import blurred, next_state, problem, smooth
 
 import onesnap as snap
 from onesnap.search import search
+from onesnap.search.folds import make_folds
 from onesnap.search.given import check_averaging, first_plan
+from onesnap.search.held_out import Judge
+from onesnap.search.option import weigh
 from onesnap.search.policy import POLICY
 from onesnap.search.search import settle
 from onesnap.symmetry import full, trivial
@@ -33,7 +37,7 @@ def test_what_is_given_is_kept():
 
 
 def test_what_is_free_comes_with_a_reason_and_its_error():
-    model = snap.Surrogate().fit(*snap.pairs(snap.simulate("burgers-1d", steps=1)))
+    model = snap.Surrogate().fit(*snap.pairs(snap.simulate(small("burgers-1d"), steps=1)))
     reasons = model.plan_.reasons
     chosen = {
         "extent",
@@ -93,7 +97,7 @@ def test_where_nothing_helps_the_simplest_is_taken_and_said():
         model = snap.Surrogate(effort="quick").fit(noise[:-1], noise[1:])
     assert model.plan_.member == "mean"
     np.testing.assert_allclose(model.predict(noise), np.full_like(noise, noise[1:].mean()), atol=1e-9)
-    walk = np.cumsum(0.1 * random.normal(size=(7, 1, 64)), axis=0) + noise[:1]
+    walk = np.cumsum(0.1 * random.normal(size=noise.shape), axis=0) + noise[:1]
     with pytest.warns(UserWarning, match="nothing that was tried is better than persistence"):
         model = snap.Surrogate(effort="quick").fit(walk[:-1], walk[1:])
     assert model.plan_.member == "persistence"
@@ -109,6 +113,27 @@ def test_a_linear_window_that_is_chosen_is_the_one_of_no_units(shape):
     plans = [replace(plan, reasons={}, shrinkage=None, windows=None) for plan in both]
     assert plans[0].hidden == 0
     assert plans[0] == plans[1]
+
+
+@pytest.mark.parametrize(("worse", "taken"), [(0.0, True), (1.0, False)])
+def test_directions_are_left_out_only_if_held_out_errors_bear_it(monkeypatch, worse, taken):
+    posed = problem(blurred(0, (2, 1, 96)), blurred(1, (2, 1, 96)), extent=4, noise=0.05)
+    judge = Judge(posed, make_folds(posed.pairs), POLICY)
+    option = weigh(judge, first_plan(posed))
+    assert option is not None
+    seen = list[int]()
+
+    def as_bad(judge, plan, among):
+        seen.append(plan.rank)
+        return replace(option, errors=option.errors + worse)
+
+    monkeypatch.setattr(search, "weigh", as_bad)
+    plan = search._with_rank(judge, option.plan, option)
+    cells = len(option.trial.parts.layer.variances)
+    assert len(seen) == 1
+    assert 0 < seen[0] < cells
+    assert plan.rank == (seen[0] if taken else None)
+    assert f"{seen[0]} of {cells} directions" in plan.reasons["rank"]
 
 
 def test_too_little_data_to_judge_is_said():

@@ -10,7 +10,8 @@ import onesnap as snap
 from onesnap.data.pairs import make_pairs
 from onesnap.network.context import Context
 from onesnap.search.policy import POLICY
-from onesnap.search.unlike import superposed
+from onesnap.search.unlike import first_divergence, superposed
+from onesnap.symmetry import trivial
 
 
 def model(**more) -> snap.Surrogate:
@@ -33,6 +34,23 @@ def test_sums_have_the_mean_and_the_size_of_the_states(count):
     known = np.concatenate([states[:, 0], starts.before[:, 0]])
     alike = np.abs(np.corrcoef([np.abs(np.fft.rfft(state - level)) for state in known]))
     np.testing.assert_array_less(alike[-POLICY.few :] - np.eye(len(known))[-POLICY.few :], 0.999)
+
+
+def test_forecasts_that_run_away_in_spite_of_the_net_are_seen():
+    states = blurred(0, (2, 1, 64))
+    pairs = make_pairs(states[:1], states[1:])
+    calm, wild = (
+        snap.Surrogate(extent=1, hidden=0, noise=0.0, mean="keep", symmetry=None, boundary="periodic")
+        .fit(states[:1], factor * states[:1])
+        .stepper_
+        for factor in (0.9, 1.5)
+    )
+    group = trivial(1)
+    assert first_divergence(calm, pairs, group, "float64") is None
+    ended = first_divergence(wild, pairs, group, "float64")
+    # Linear models may grow to a thousand ranges: 1.5 ** 17.
+    assert ended is not None
+    assert 15 <= ended <= 20
 
 
 def test_places_that_differ_are_not_mixed():

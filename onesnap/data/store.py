@@ -1,4 +1,4 @@
-"""A look at the metadata of a Zarr store before anything in it is read."""
+"""A Zarr store, a folder of chunks: a look at all of its metadata before anything is opened."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CODECS = {
 }  # fmt: skip
 
 
-def check_zarr(path: Path) -> None:
+def check_store(path: Path) -> None:
     """Refuse what leads out of the folder, what could run code, and sizes that cannot be right."""
     stored, arrays = 0, []
     for count, (folder, folders, names) in enumerate(os.walk(path, followlinks=False)):
