@@ -58,7 +58,9 @@ def first_divergence(stepper: Stepper, pairs: Pairs, group: Group, dtype: str) -
     many = int(np.clip(affordable / MOST, POLICY.few, POLICY.few**2))
     steps = int(np.clip(affordable / many, FEWEST, MOST)) // SHORT * SHORT
     sums, ends = superposed(stepper, pairs, many), list[int]()
-    for number in range(0 if sums is None else many):
+    if sums is None:
+        return None
+    for number in range(many):
         bound = stepper.bind(sums.parameters[number]) if sums.parameters.size else stepper
         start = start_of(stepper, sums, number, group)[None]
         # One after the other, so that all share what was compiled, and stop where they diverge.

@@ -94,7 +94,7 @@ def test_the_length_is_chosen_by_held_out_errors():
 
 
 def test_the_length_is_judged_on_the_boundary_that_the_data_knows(tmp_path, monkeypatch):
-    from onesnap import fit as fitting
+    from onesnap.fit import settings as fitting
 
     np.savez(tmp_path / "wave.npz", states=WAVE, dt=0.5)
     judged = list[object]()
