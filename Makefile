@@ -29,7 +29,7 @@ test-slow: $(STAMP)
 # The suite with the oldest packages that pyproject.toml admits; their own deprecations are not ours.
 test-lowest:
 	$(PYTHON) -m venv .venv-lowest
-	sed -n '/^dependencies/,/^]/p; /^data = /p; /^dask = /p; /^dev = /,/^]/p' pyproject.toml | grep -oE '[a-z0-9-]+>=[0-9.]+' \
+	sed -n '/^dependencies/,/^]/p; /^data = /p; /^assimilate = /p; /^grib = /p; /^dask = /p; /^dev = /,/^]/p' pyproject.toml | grep -oE '[a-z0-9-]+>=[0-9.]+' \
 		| sed 's/>=/==/' | grep -vE 'ruff|pre-commit' > .venv-lowest/lowest.txt
 	# The pyparsing of that time: a later one warns at what matplotlib then called.
 	.venv-lowest/bin/python -m pip install --quiet --requirement .venv-lowest/lowest.txt pyparsing==3.1.0

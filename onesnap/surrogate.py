@@ -26,6 +26,7 @@ from .evaluate.metrics import skill
 from .fit import Fit, NotFittedError as NotFittedError
 from .model import file
 from .model.devices import forecast_on
+from .model.drive import bind_inputs, split_inputs
 from .model.mesh import make_mesh
 from .model.plan import Plan
 from .model.rollout import advance, check_length, forecast
@@ -227,7 +228,9 @@ class Surrogate:
         from them.
 
         `parameters` `(pair, P)` are constants of each pair, `fields` `(F, *space)` or
-        `(pair, F, *space)` known fields beside it. `progress(done, total)` is called now and then.
+        `(pair, F, *space)` known fields beside it; of a sequence `(time, P)` and `(time, F, *space)`
+        are those of its states, each for the step that begins there. `progress(done, total)` is
+        called now and then.
 
         A Dataset, or an array of xarray, may stand alone: all its pairs are read from disk a part
         at a time, or `count` of them spread over time. What was learned is kept in the file
@@ -359,14 +362,18 @@ class Surrogate:
     def predict(self, states, *, parameters=None, fields=None) -> np.ndarray:
         """The states one step later: one state `(channel, *space)`, or a batch of them.
 
+        `parameters` and `fields` are those of all states, or with an axis more in front of each.
         For a model with a history each is a sequence `(time, channel, *space)`, as for `rollout`.
 
         >>> model.predict(truth[5]).shape, model.predict(truth[5:9]).shape
         ((1, 64), (4, 1, 64))
         """
-        stepper = self._bound(parameters, fields)
+        stepper = self.stepper_
         states, single = self._states("states", states, stepper)
-        after = advance(stepper, states, self.dtype)[:, : stepper.channels]
+        stepper, drive = split_inputs(
+            stepper, parameters, fields, len(states), states.shape[2:], "state"
+        )
+        after = advance(stepper, states, self.dtype, drive)[:, : stepper.channels]
         return after[0] if single else after
 
     def rollout(
@@ -386,6 +393,9 @@ class Surrogate:
         With `members`, 2 to 8, as many others are forecast beside it, and the forecast comes with
         a `band` that nine in ten errors lie in, its `expected_rse`, and the step `valid_until`.
         A Python warning tells when a forecast diverges or leaves the training range.
+
+        `parameters` `(P,)` and `fields` `(F, *space)` hold for all steps, `(steps, P)` and
+        `(steps, F, *space)` for one each: row 0 leads from the first state to the next.
 
         `devices` are so many of those that JAX sees, or a Mesh of them with axes of "batch", "x",
         "y", "z": each steps its part of the batch and of the grid, which changes round-off at most.
@@ -409,8 +419,9 @@ class Surrogate:
         for name, value, least in ("steps", steps, 0), ("every", every, 1), ("members", members, 0):
             if not isinstance(value, int | np.integer) or value < least:
                 raise ValueError(f"{name}: expected an integer of at least {least}, got {value!r}")
-        stepper = self._bound(parameters, fields)
+        stepper = self.stepper_
         states, single = self._states("state", state, stepper)
+        stepper, drive = split_inputs(stepper, parameters, fields, steps, states.shape[2:])
         check_length(steps, every, states, self.dtype)
         settings = states, steps, every, self.dtype, progress
         if stepper.history > 1 and (members or devices is not None):
@@ -423,13 +434,20 @@ class Surrogate:
                 raise ValueError(
                     "members: a band is not forecast on several devices; leave out members or devices"
                 )
+            if drive.changes:
+                raise ValueError(
+                    "devices: inputs that change from step to step are forecast on one device; leave "
+                    "out devices, or give parameters (P,) and fields (F, *space)"
+                )
             mesh = make_mesh(devices, stepper, states.shape[2:], len(states))
             forecasts = forecast_on(mesh, stepper, *settings)
         elif members:
             self.fit_ = fitting.with_members(self.fit_)
-            forecasts = forecast_with_band(stepper, pick(self.fit_.members, members), *settings)
+            forecasts = forecast_with_band(
+                stepper, pick(self.fit_.members, members), *settings, drive
+            )
         else:
-            forecasts = forecast(stepper, *settings)
+            forecasts = forecast(stepper, *settings, drive=drive)
         for words in dict.fromkeys(words for one in forecasts for words in one.warnings):
             warnings.warn(words, stacklevel=2)
         now = (f.states[:, : stepper.channels] for f in forecasts)
@@ -453,8 +471,11 @@ class Surrogate:
         whole = self.stepper_.inputs.whole(before)
         if not whole.any():
             raise ValueError("before: every state lacks values that the model would read")
+        inputs = parameters, fields, len(before), before.shape[2:], "state"
+        stepper, drive = split_inputs(self.stepper_, *inputs)
         before, after = before[whole], after[whole]
-        return skill(self.predict(before, parameters=parameters, fields=fields), before, after)
+        states, _ = self._states("before", before, stepper)
+        return skill(advance(stepper, states, self.dtype, drive.rows(whole)), before, after)
 
     def summary(self) -> str:
         """What was chosen, and why.
@@ -502,7 +523,7 @@ class Surrogate:
             about["dt"] = card.get("dt")
         known = {name: card[name] for name in ("dx", "axes", "time_units") if name in card}
         known |= {"seen": self.seen_, "members": self.fit_.members}
-        stepper, about = self._bound(parameters, fields), known | about
+        stepper, about = bind_inputs(self.stepper_, parameters, fields), known | about
         if path is None:
             return Page(make_page(stepper, self.plan_, states, **about))
         write_page(path, stepper, self.plan_, states, force=force, **about)
@@ -516,21 +537,13 @@ class Surrogate:
             return given
         given["history"] = 1
         if after is None:
-            data, _ = with_lag(as_dataset(before), given["lag"], POLICY.few, self.denoise)
+            whole = as_dataset(before)
+            data, _ = with_lag(whole, given["lag"], POLICY.few, self.denoise)
             if data.pair_count >= POLICY.few:
                 sample = make_stream(data, data.numbers(count)).sample()
-                given["history"] = fitting.history_of(given, sample)
+                known = None if is_plain(before) else whole.told_boundary
+                given["history"] = fitting.history_of(given, sample, known)
         return given
-
-    def _bound(self, parameters, fields) -> Stepper:
-        """The stepper with other context; cells without values are those that were learned."""
-        inputs = self.stepper_.inputs
-        known, older = inputs.context.fields, inputs.context.older
-        if fields is not None and inputs.fill is not None and len(fields) == len(known) - 1 - older:
-            fields = np.concatenate([fields, known[-1:]])
-        if fields is not None and older:  # a step puts in those of its state
-            fields = np.concatenate([np.zeros((older, *np.shape(fields)[1:])), fields])
-        return self.stepper_.bind(parameters, fields)
 
     def _states(self, name: str, states, stepper: Stepper) -> tuple[np.ndarray, bool]:
         """A batch of states to start from, and whether a single one was given."""

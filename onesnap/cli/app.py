@@ -23,7 +23,7 @@ from rich.table import Table
 from typer.core import TyperGroup
 
 from .. import __version__
-from . import data, doctor, learn, page, parts
+from . import assimilate, data, doctor, forecast, learn, page, parts
 from .bars import bars
 from .plain import use_plain_letters
 from .words import say, warn
@@ -222,6 +222,8 @@ def _add_absent(app: typer.Typer, name: str, purpose: str) -> None:
 
 
 data.register(app)
+forecast.register(app)
+assimilate.register(app)
 learn.register(app)
 parts.register(app)
 page.register(app)

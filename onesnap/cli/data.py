@@ -1,16 +1,14 @@
-"""Commands on users' own data: info, rollout, score, plot."""
+"""Commands on users' own data: info, score, plot; and options that others share."""
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .bars import bars
-from .options import Dims, FieldName, File, Force, Step, Which, add
-from .words import say, short, show, warn
+from .options import Beside, Dims, FieldName, File, Force, Vectors, Which, add
+from .words import say, short, show
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,13 +16,19 @@ if TYPE_CHECKING:
     from ..data import Dataset
 
 
-def info(file: File, field: FieldName = None, dims: Dims = None) -> None:
+def info(
+    file: File,
+    field: FieldName = None,
+    dims: Dims = None,
+    vector: Vectors = None,
+    inputs: Beside = None,
+) -> None:
     """Show what a data file holds: fields, grid, steps, ranges, missing values, a sketch."""
     from ..data import open as open_data
     from ..plots.trajectory import sketch
     from .information import describe, ranges, sample, upright
 
-    dataset = open_data(file, field=field, dims=dims)
+    dataset = open_data(file, field=field, dims=dims, vectors=vector, inputs=inputs)
     show(describe(dataset), str(file), ("", ""))
     states = sample(dataset)
     title = f"ranges over {len(states)} states"
@@ -33,102 +37,6 @@ def info(file: File, field: FieldName = None, dims: Dims = None) -> None:
     typer.echo(sketch(upright(dataset, states)[-1]))
     for words in dataset.doubts(dataset.boundary):
         typer.echo(f"onesnap: warning: {words}", err=True)
-
-
-def rollout(
-    model: Annotated[Path, typer.Argument(help="A model file.")],
-    file: File,
-    steps: Annotated[int, typer.Option(min=1, help="Steps to forecast.")],
-    out: Annotated[Path, typer.Option(help="File to write: .zarr, .nc, .h5 or .npz.")],
-    start: Annotated[int, typer.Option(help="State to start from; -1 is the last one.")] = -1,
-    trajectory: Which = 0,
-    every: Annotated[int, typer.Option(min=1, help="Keep every so many states.")] = 1,
-    band: Annotated[bool, typer.Option("--band", help="Write the 90 % error band too.")] = False,
-    devices: Annotated[
-        int | None, typer.Option(min=1, help="Devices to spread the grid over, of all processes.")
-    ] = None,
-    coordinator: Annotated[
-        str | None, typer.Option(metavar="HOST:PORT", help="Where process 1 of several listens.")
-    ] = None,
-    process: Annotated[
-        str | None, typer.Option(help="Which of several processes this one is, as in 1/2.")
-    ] = None,
-    field: FieldName = None,
-    dims: Dims = None,
-    dt: Step = None,
-    force: Force = False,
-) -> None:
-    """Forecast from a state of a data file; a run that was stopped goes on where it was."""
-    from ..data import open as open_data
-    from ..model.forecast_file import forecast_to_file
-    from ..model.rollout import VALID_RSE
-    from ..surrogate import load
-
-    if join(coordinator, process) > 1:
-        _rollout_by_parts(
-            model, file, out, field, dims, dt, devices, band,
-            steps=steps, start=start, trajectory=trajectory, every=every, force=force,
-        )  # fmt: skip
-        return
-    dataset = open_data(file, field=field, dims=dims, dt=dt)
-    with warnings.catch_warnings(record=True) as caught, bars() as tell:
-        warnings.simplefilter("always", UserWarning)
-        written, _ = forecast_to_file(
-            load(model), model, dataset, out,
-            steps=steps, start=start, trajectory=trajectory, every=every, force=force,
-            members=4 if band else 0, devices=devices,
-            progress=lambda done, total: tell("forecast", done, total),
-        )  # fmt: skip
-    say(f"{out}: {written} states")
-    if band:
-        until = open_data(out).attributes["valid_until"]
-        when = "to its end" if until is None else f"until step {until}"
-        typer.echo(f"expected to be valid (RSE up to {VALID_RSE:g} %) {when}")
-    for warning in caught:
-        warn(warning.message)
-
-
-def join(coordinator: str | None, process: str | None) -> int:
-    """Meet the other processes, if there are any; how many there are."""
-    if coordinator is None and process is None:
-        return 1
-    number, _, count = (process or "").partition("/")
-    fine = coordinator and number.isdecimal() and count.isdecimal()
-    if not coordinator or not fine or not 1 <= int(number) <= int(count):
-        raise ValueError(
-            "process: expected --coordinator HOST:PORT with --process, one of so many as in 1/2, got "
-            f"{coordinator!r} and {process!r}"
-        )
-    import jax
-
-    jax.distributed.initialize(coordinator, int(count), int(number) - 1)
-    return int(count)
-
-
-def _rollout_by_parts(model, file, out, field, dims, dt, devices, band, **asked) -> None:
-    """The same of several processes, each of which writes its part."""
-    import jax
-
-    from ..data import open as open_data
-    from ..model.forecast_parts import forecast_by_parts
-    from ..surrogate import load
-
-    if band:
-        raise ValueError("band: a band is not forecast by several processes; leave out --band")
-    learned, dataset = load(model), open_data(file, field=field, dims=dims, dt=dt)
-    written, diverged = forecast_by_parts(
-        learned,
-        model,
-        dataset,
-        out,
-        devices=devices or len(jax.devices()),
-        dtype=learned.dtype,
-        **asked,
-    )
-    if jax.process_index() == 0:
-        say(f"{out}: {written} states")
-        if diverged is not None:
-            warn(f"the forecast diverged at step {diverged} and ends before")
 
 
 def compared(forecast: Dataset, truth: Dataset) -> tuple[np.ndarray, np.ndarray, int]:
@@ -172,7 +80,9 @@ def score(
     from ..evaluate.metrics import first_invalid, mean_state, rse, rse_by_channel, valid_time
     from ..model.rollout import VALID_RSE
 
-    predicted, reference = open_data(forecast), open_data(truth, field=field, dims=dims)
+    predicted = open_data(forecast)
+    together = [one.name for one in predicted.fields if one.together]
+    reference = open_data(truth, field=field, dims=dims, vectors=together or None)
     guess, real, whole = compared(predicted, reference)
     every = int(predicted.attributes.get("every", 1))
     step = reference.dt * every if reference.dt else predicted.dt or float(every)
@@ -249,7 +159,6 @@ def register(app: typer.Typer) -> None:
     add(
         app,
         (info, "info turbulence.hdf5"),
-        (rollout, "rollout model.safetensors turbulence.hdf5 --steps 200 --out forecast.zarr"),
         (score, "score forecast.zarr turbulence.hdf5"),
         (plot, "plot forecast.zarr --out forecast.png"),
     )

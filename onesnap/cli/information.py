@@ -32,6 +32,8 @@ def describe(dataset: Dataset) -> list[tuple[str, str]]:
         rows.append(("parameters", ", ".join(dataset.parameters)))
     if dataset.context:
         rows.append(("known fields", ", ".join(dataset.context)))
+    if dataset.changing:
+        rows.append(("inputs that change", ", ".join(dataset.changing)))
     if dataset.mask is not None:
         gaps = f"{int((~dataset.mask).sum())} of {dataset.mask.size}"
         rows.append(("mask", f"{gaps} cells have no value"))

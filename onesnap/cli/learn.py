@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .bars import bars
-from .options import Dims, Edges, FieldName, Force, Step, add, parse_boundary
+from .options import Beside, Dims, Edges, FieldName, Force, Step, Vectors, add, parse_boundary
 from .words import say, show, warn
 
 if TYPE_CHECKING:
@@ -83,6 +83,8 @@ def fit(
     dims: Dims = None,
     dt: Step = None,
     boundary: Edges = None,
+    vector: Vectors = None,
+    inputs: Beside = None,
     extent: Whole = None,
     hidden: Whole = None,
     seed: Seed = 0,
@@ -111,7 +113,10 @@ def fit(
     check_writable(out, ".safetensors", force=force)
     if checkpoint is not None:
         check_writable(checkpoint, checkpoint.suffix, force=True)
-    dataset = open_data(files, field=field, dims=dims, dt=dt, boundary=parse_boundary(boundary))
+    dataset = open_data(
+        files, field=field, dims=dims, dt=dt, vectors=vector, inputs=inputs,
+        boundary=parse_boundary(boundary),
+    )  # fmt: skip
     if trajectories is not None:
         dataset = choose_trajectories(dataset, trajectories)
     learned, held = dataset.split() if train is None else split_in_time(dataset, *parse_range(train))

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from .options import Dims, FieldName, Force, Step, Which, add
+from .options import Dims, FieldName, Force, Step, Which, add, as_learned
 from .words import say
 
 Recorded = Annotated[
@@ -43,7 +43,7 @@ def page(
         about |= {"system": system, "space": system and system.shape[1:]}
         learned.page(out, dt=dt, **about)
     else:
-        dataset = open_data(file, field=field, dims=dims, dt=dt)
+        dataset = open_data(file, field=field, dims=dims, dt=dt, **as_learned(learned, None, None))
         dataset = dataset.thinned(in_steps(learned.data_, dataset, learned.plan_.lag))
         states = dataset.states(trajectory, 0, MOST_STEPS + 1)
         context = context_of(learned.data_, dataset, trajectory) if learned.data_ else {}

@@ -11,7 +11,18 @@ import typer
 
 from .bars import bars
 from .learn import Band, Files, ModelFile, Seed, Whole, make_surrogate, tell_left_out, tell_plan
-from .options import Dims, Edges, FieldName, Force, Step, add, parse_boundary
+from .options import (
+    Beside,
+    Dims,
+    Edges,
+    FieldName,
+    Force,
+    Step,
+    Vectors,
+    add,
+    as_learned,
+    parse_boundary,
+)
 from .words import say, warn
 
 Plan = Annotated[Path, typer.Option(help="What `onesnap prepare` wrote.")]
@@ -26,6 +37,8 @@ def prepare(
     dims: Dims = None,
     dt: Step = None,
     boundary: Edges = None,
+    vector: Vectors = None,
+    inputs: Beside = None,
     extent: Whole = None,
     hidden: Whole = None,
     seed: Seed = 0,
@@ -36,7 +49,10 @@ def prepare(
     from ..data.atomic import check_writable
 
     check_writable(out, ".safetensors", force=force)
-    dataset = open_data(files, field=field, dims=dims, dt=dt, boundary=parse_boundary(boundary))
+    dataset = open_data(
+        files, field=field, dims=dims, dt=dt, vectors=vector, inputs=inputs,
+        boundary=parse_boundary(boundary),
+    )  # fmt: skip
     model = make_surrogate(seed, extent, hidden)
     with warnings.catch_warnings(record=True) as caught, bars() as tell:
         warnings.simplefilter("always", UserWarning)
@@ -59,6 +75,8 @@ def accumulate(
     field: FieldName = None,
     dims: Dims = None,
     dt: Step = None,
+    vector: Vectors = None,
+    inputs: Beside = None,
     force: Force = False,
 ) -> None:
     """Learn from a part of the data with a prepared model, and write what `combine` needs of it."""
@@ -68,7 +86,8 @@ def accumulate(
 
     check_writable(out, ".safetensors", force=force)
     share, model = parse_part(part), load(plan)
-    dataset = open_data(files, field=field, dims=dims, dt=dt)
+    known = as_learned(model, vector, inputs)
+    dataset = open_data(files, field=field, dims=dims, dt=dt, **known)
     with warnings.catch_warnings(record=True) as caught, bars() as tell:
         warnings.simplefilter("always", UserWarning)
         tell("learn", 0, 1)

@@ -11,7 +11,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from .. import fit as fitting
-from ..data.card import card, check_spacing
+from ..data.card import card, check_names, check_spacing
 from ..data.dataset import Dataset
 from ..data.fingerprint import SIZE, fingerprints, join
 from ..data.lag import Lag, with_lag
@@ -87,9 +87,7 @@ def sample_of(
     """All pairs of a dataset or `count` of them, a sample to choose settings from, what is known."""
     data, lag = with_lag(data, given["lag"], given["history"], denoise)
     stream = make_stream(data, data.numbers(count))
-    assumed = any(note.startswith("boundary") for note in data.notes)
-    boundary = None if assumed else data.boundary
-    known = boundary, data.kinds, stream.fill, card(data), len(stream.numbers), lag
+    known = data.told_boundary, data.kinds, stream.fill, card(data), len(stream.numbers), lag
     return stream, stream.sample(), Known(*known)
 
 
@@ -109,14 +107,8 @@ def stream_like(fit: Fit, data: Dataset, part: tuple[int, int] | None = None) ->
         data = replace(data, lag=fit.plan.lag, older=fit.plan.history - 1)
         dt = None if data.dt is None else data.lag * data.dt
         check_spacing(known, data.path, dt, data.dx, data.time_units)
-        missing = [name for name in known["parameters"] if name not in data.parameters]
-        if missing or list(data.context) != known["context"]:
-            raise ValueError(
-                f"{data.path}: expected the parameters {known['parameters']} and the fields "
-                f"{known['context']} that the model was prepared with, found {list(data.parameters)} "
-                f"and {list(data.context)}"
-            )
-        learned = tuple(data.parameters.index(name) for name in known["parameters"])
+        still = check_names(known, data, "was prepared")
+        learned = tuple(data.parameters.index(name) for name in still)
         data = replace(data, learned=learned)
     gaps = fitting.known_gaps(fit)
     if gaps.mask is not None and gaps.mask.shape != data.space:

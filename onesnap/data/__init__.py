@@ -3,7 +3,7 @@
 errors       what is wrong with a file, in one error that names it
 axes         what names and points of axes tell
 trajectory   their length, how states are read, and which to hold out
-field        a named quantity, and the channels it takes
+field        a named quantity, by how it moves when the axes do
 dataset      what a file holds: fields, grid, step, boundary, trajectories
 provenance   what a forecast of ours says about itself
 layout       which axis of an array is time, which are space
@@ -14,9 +14,12 @@ arrays       .npy and .npz
 matlab       .mat of version 5
 well         HDF5 as The Well publishes it
 pdebench     HDF5 as PDEBench publishes it
+pdearena     HDF5 as PDEArena publishes it
 plain        any other HDF5, by the names of its arrays and axes
 store        Zarr stores: a look at their metadata before they are opened
 gridded      NetCDF and Zarr through xarray
+vectors      channels that are the components of one vector
+beside       known numbers and fields beside the states, which may change in time
 opening      which of these a file is, by its content
 source       where a dataset comes from: another process opens it anew
 collection   several files, a pattern or a folder as one dataset

@@ -55,16 +55,17 @@ def open_npy(path, dims=None) -> Dataset:
         return make_dataset(path, "NumPy array", {"u": header}, lambda _: load(), dims)
 
 
-def open_npz(path, field: str | None = None, dims=None) -> Dataset:
+def open_npz(path, field: str | None = None, dims=None, inputs=None) -> Dataset:
     """Arrays of a `.npz` file, `states` if there is one; `dt`, `dx` and `x`, `t` are used."""
     with reading(path):
         headers = _headers(path)
-        chosen = choose(path, headers, field)
+        chosen = choose(path, headers, field, inputs)
         origin, system = (_text(path, headers.get(name), name) for name in ("onesnap", "system"))
         if dims is None and stored_channels(origin):
             dims = _own_dims(headers[chosen[0]])  # a forecast of ours, on however small a grid
         load = partial(_member, path)
-        dataset = recognise(open_named(path, "NumPy archive", headers, load, chosen, dims), origin)
+        named = open_named(path, "NumPy archive", headers, load, chosen, dims, inputs)
+        dataset = recognise(named, origin)
         if system is None:
             return dataset
         return replace(dataset, attributes={**dataset.attributes, "system": system})

@@ -13,18 +13,25 @@ from .dataset import Dataset
 from .errors import DataError
 from .opening import KNOWN, is_zarr
 from .source import open_source
+from .vectors import with_vectors
 
 ENDINGS = (".npy", ".npz", ".h5", ".hdf5", ".nc", ".nc4", ".cdf", ".zarr")
 MOST = 100_000  # files
 ALIKE = 0.01  # of a spacing: files round theirs
 
 
-def open(path, *, field=None, dims=None, dt: float | None = None, dx=None, boundary=None) -> Dataset:
+def open(
+    path, *, field=None, dims=None, vectors=None, inputs=None, dt: float | None = None, dx=None,
+    boundary=None,
+) -> Dataset:  # fmt: skip
     """Open a file of states; values are read later, as they are needed.
 
     Several files are read as one: give a list of them, a pattern as in "runs/*.h5", or their folder.
     `field` chooses what to read where there is a choice, several names separated by commas, and
-    `dims` names the axes, as in "sample,time,x,y". `dt`, `dx` and `boundary` override the file.
+    `dims` names the axes, as in "sample,time,x,y". `vectors` names channels that are the components
+    of one along x, y and z, as in "u,v" or ["u,v", "p,q"]; () for none. `inputs` names what is known
+    beside the states and never predicted: an actuator, a tide, the wind; what has a time axis may
+    change with every step. `dt`, `dx` and `boundary` override the file.
 
     >>> np.savez("run.npz", states=truth, dt=system.dt)
     >>> data = snap.open("run.npz", boundary="periodic")
@@ -37,7 +44,8 @@ def open(path, *, field=None, dims=None, dt: float | None = None, dx=None, bound
         raise ValueError("path: expected a file, a folder, or a list of them, got an empty list")
     datasets = []
     for file in paths:
-        one = open_source(file, field, dims)
+        one = open_source(file, field, dims, inputs)
+        one = one if vectors is None else with_vectors(one, vectors)
         datasets.append(one.with_options(dt=dt, dx=dx, boundary=boundary))
     return join(datasets).with_mask()
 
@@ -87,7 +95,8 @@ def join(datasets: Sequence[Dataset]) -> Dataset:
 
 def _check_alike(one: Dataset, other: Dataset) -> None:
     """Raise unless two files hold the same fields on the same grid, a step as long apart."""
-    for name in ("names", "kinds", "axes", "space", "falling", "boundary", "parameters", "context"):
+    alike = ("names", "kinds", "axes", "space", "falling", "boundary", "parameters", "context")
+    for name in (*alike, "series", "moving"):
         expected, got = getattr(one, name), getattr(other, name)
         if expected != got:
             raise DataError(

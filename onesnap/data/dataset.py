@@ -13,7 +13,7 @@ from ..grid.states import check_step
 from .axes import BOUNDED
 from .errors import DataError, reading
 from .field import Field as Field
-from .trajectory import Thinned, Trajectory as Trajectory, hold_out
+from .trajectory import Trajectory as Trajectory, hold_out
 
 
 @dataclass(frozen=True)
@@ -22,8 +22,9 @@ class Dataset:
 
     `dx` and `dt` are None where the file does not say. `boundary` has an entry for each axis, as
     `Surrogate(boundary=...)` takes it. `context` names the known fields, `scalar_context` is False
-    if any of them turns with the axes. `mask` is True where there are values at all times, None if
-    that is everywhere. `notes` tell what was assumed or left out, `attributes` what a file of
+    if any of them turns with the axes; `series` and `moving` name the parameters and known fields
+    that change in time. `mask` is True where there are values at all times, None if that is
+    everywhere. `notes` tell what was assumed or left out, `attributes` what a file of
     ours says about itself.
 
     >>> data.names, data.space, data.dt, data.boundary
@@ -42,6 +43,9 @@ class Dataset:
     parameters: tuple[str, ...] = ()
     context: tuple[str, ...] = ()
     scalar_context: bool = True
+    series: tuple[str, ...] = ()
+    moving: tuple[str, ...] = ()
+    inputs: tuple[str, ...] | None = None  # that the user named; None for what the file tells
     mask: np.ndarray | None = None
     time_units: str = ""
     notes: tuple[str, ...] = ()
@@ -72,7 +76,7 @@ class Dataset:
         >>> data.doubts(data.boundary)
         []
         """
-        if not any(note.startswith("boundary") for note in self.notes):
+        if self.told_boundary is not None:
             return []
         sides = both_sides(boundary, len(self.space))
         periodic = [a for a, ends in zip(self.axes, sides, strict=True) if "periodic" in ends]
@@ -82,6 +86,12 @@ class Dataset:
             f"boundary: {' and '.join(wrong)} is taken as periodic, which it hardly is; give "
             "boundary, as in boundary='open' or 'open,periodic'"
         ]
+
+    @property
+    def told_boundary(self) -> tuple[Any, ...] | None:
+        """The boundary, if the file or the user told it; None where it was assumed."""
+        assumed = any(note.startswith("boundary") for note in self.notes)
+        return None if assumed else self.boundary
 
     @property
     def channels(self) -> int:
@@ -142,6 +152,35 @@ class Dataset:
             return np.zeros((0, *self.space))
         with reading(self.path):
             return np.asarray(read(), np.float64)
+
+    @property
+    def changing(self) -> tuple[str, ...]:
+        """The names of all inputs that change in time."""
+        return self.series + self.moving
+
+    def inputs_at(self, trajectory: int, start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
+        """Parameters `(time, P)` and known fields `(time, field, *space)` that change in time.
+
+        Fields are 0 in cells that never have a value.
+
+        >>> [rows.shape for rows in data.inputs_at(0, 10, 15)]
+        [(5, 0), (5, 0, 64)]
+        """
+        source, count = self.trajectories[trajectory], stop - start
+        numbers, fields = np.zeros((count, 0)), np.zeros((count, 0, *self.space))
+        with reading(self.path):
+            if source.series is not None:
+                numbers = np.asarray(source.series(start, stop), np.float64)
+            if source.moving is not None:
+                fields = np.asarray(source.moving(start, stop), np.float64)
+        expected = (count, len(self.series)), (count, len(self.moving), *self.space)
+        if (numbers.shape, fields.shape) != expected:
+            raise DataError(
+                f"{self.path}: {', '.join(self.changing)}: expected {expected[0]} numbers and "
+                f"{expected[1]} in fields, read {numbers.shape} and {fields.shape}"
+            )
+        there = True if self.mask is None else self.mask
+        return numbers, np.where(there, fields, 0.0)
 
     def varying_parameters(self) -> list[int]:
         """Those parameters that differ between trajectories: only they can be learned from.
@@ -206,7 +245,7 @@ class Dataset:
     def _part(self, owner: int, numbers, ends, chosen: list[int]) -> dict[str, np.ndarray]:
         """Pairs of one trajectory; a run of neighbours is read at once."""
         begin = int(ends[owner - 1]) if owner else 0
-        steps, befores, afters, past = numbers - begin, [], [], []
+        steps, befores, afters, past, rows = numbers - begin, [], [], [], []
         for run in np.split(steps, np.flatnonzero(np.diff(steps) != 1) + 1):
             states = self.states(owner, int(run[0]), int(run[-1]) + self.reach + 1)
             # From the newest to the oldest: after, before, and what came before that.
@@ -214,17 +253,21 @@ class Dataset:
             afters.append(turns[0])
             befores.append(turns[1])
             past.append(turns[2:])
+            first = int(run[0]) + self.lag * self.older
+            rows.append(self.inputs_at(owner, first, first + len(run)))
         part = {"before": np.concatenate(befores), "after": np.concatenate(afters)}
-        if chosen:
+        series, moving = (np.concatenate(kind) for kind in zip(*rows, strict=True))
+        if chosen or self.series:
             row = [self.trajectories[owner].parameters[index] for index in chosen]
-            part["parameters"] = np.tile(np.array(row, np.float64), (len(steps), 1))
+            still = np.tile(np.array(row, np.float64), (len(steps), 1))
+            part["parameters"] = np.concatenate([still, series], axis=1)
+        fields = [np.concatenate(turns, axis=1) for turns in past if turns]
+        fields = [np.concatenate(fields)] if fields else []
         if self.context:
             known = self.context_fields(owner)
-            part["fields"] = np.broadcast_to(known, (len(steps), *known.shape))
-        if self.older:
-            older = np.concatenate([np.concatenate(turns, axis=1) for turns in past])
-            known = [part["fields"]] if self.context else []
-            part["fields"] = np.concatenate([older, *known], axis=1)
+            fields.append(np.broadcast_to(known, (len(steps), *known.shape)))
+        if fields or self.moving:
+            part["fields"] = np.concatenate([*fields, moving], axis=1)
         return part
 
     def thinned(self, every: int) -> Dataset:
@@ -235,10 +278,7 @@ class Dataset:
         """
         if every == 1:
             return self
-        thin = [
-            replace(t, steps=(t.steps - 1) // every + 1, read=Thinned(t.read, every))
-            for t in self.trajectories
-        ]
+        thin = [trajectory.thinned(every) for trajectory in self.trajectories]
         dt = None if self.dt is None else every * self.dt
         return replace(self, trajectories=tuple(thin), dt=dt)
 

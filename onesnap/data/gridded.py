@@ -1,4 +1,4 @@
-"""NetCDF and Zarr through xarray: packed values are unpacked, fill values become missing ones."""
+"""NetCDF, Zarr and GRIB through xarray: packed values are unpacked, fill values are missing."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ from typing import Any
 import numpy as np
 
 from .axes import look_along
+from .beside import CHANNEL, SAMPLE, TIME, Beside, Role, attach, check_inputs
 from .card import check_spacing
 from .dataset import Dataset
-from .errors import DataError, reading
+from .errors import DataError, MissingPackage, reading
 from .field import Field
 from .hdf5 import list_arrays, opened
 from .layout import CHANNELS, SAMPLES, TIMES, Layout, by_names, split_names
 from .provenance import recognise, stored_channels
 from .store import check_store
+from .vectors import told, with_vectors
 
 
 @contextmanager
@@ -28,28 +30,39 @@ def _opened(path, engine: str) -> Iterator[Any]:
 
         # Times stay numbers: only their distance is needed, and calendars are full of traps.
         more: dict[str, Any] = {"consolidated": False} if engine == "zarr" else {}
+        if engine == "cfgrib":
+            more = {"backend_kwargs": {"indexpath": ""}}  # an index beside the file is a pickle
         with xarray.open_dataset(
             path, engine=engine, decode_times=False, cache=False, chunks=None, **more
         ) as source:
             yield source
 
 
-def open_netcdf(path, engine: str, field=None, dims=None) -> Dataset:
+def open_netcdf(path, engine: str, field=None, dims=None, inputs=None) -> Dataset:
     """A NetCDF file; `engine` is "h5netcdf", or "scipy" for the old format."""
     if engine == "h5netcdf":
         with opened(path) as file:
             list_arrays(file, path)  # refuses links out of the file
-    return _open(path, engine, "NetCDF", field, dims)
+    return _open(path, engine, "NetCDF", field, dims, inputs)
 
 
-def open_zarr(path, field=None, dims=None) -> Dataset:
+def open_grib(path, field=None, dims=None, inputs=None) -> Dataset:
+    """GRIB of one kind of level and grid, as cfgrib reads it."""
+    try:
+        import cfgrib  # noqa: F401
+    except (ImportError, RuntimeError) as error:  # the latter where the C library is missing
+        raise MissingPackage(f"{path}: GRIB: {error}; pip install 'onesnap[grib]'") from error
+    return _open(path, "cfgrib", "GRIB", field, dims, inputs)
+
+
+def open_zarr(path, field=None, dims=None, inputs=None) -> Dataset:
     """A Zarr store in a folder, after a look at all of its metadata."""
     with reading(path):
         check_store(Path(path))
-    return _open(path, "zarr", "Zarr", field, dims)
+    return _open(path, "zarr", "Zarr", field, dims, inputs)
 
 
-def from_xarray(data, field=None, dims=None) -> Dataset:
+def from_xarray(data, field=None, dims=None, inputs=None) -> Dataset:
     """An xarray DataArray or Dataset that is open already."""
     source = data.to_dataset(name=data.name or "u") if hasattr(data, "to_dataset") else data
 
@@ -57,7 +70,7 @@ def from_xarray(data, field=None, dims=None) -> Dataset:
     def same() -> Iterator[Any]:
         yield source
 
-    return _describe("xarray", "xarray", same, field, dims)
+    return _describe("xarray", "xarray", same, field, dims, inputs)
 
 
 def from_labelled(array, known: Mapping[str, Any] | None) -> tuple[np.ndarray, Callable]:
@@ -92,8 +105,8 @@ def from_labelled(array, known: Mapping[str, Any] | None) -> tuple[np.ndarray, C
     return (state if channel else state[None]), label
 
 
-def _open(path, engine: str, kind: str, field, dims) -> Dataset:
-    return _describe(path, kind, lambda: _opened(path, engine), field, dims)
+def _open(path, engine: str, kind: str, field, dims, inputs) -> Dataset:
+    return _describe(path, kind, lambda: _opened(path, engine), field, dims, inputs)
 
 
 @dataclass(frozen=True)
@@ -123,9 +136,13 @@ class Selection:
         return np.concatenate(parts, axis=1)
 
 
-def _select(path, source, field, dims) -> Selection:
+def _select(path, source, field, dims, beside) -> Selection:
     """The variables that were asked for, else those with a time axis and most axes."""
-    variables = {str(n): v for n, v in source.data_vars.items() if v.dtype.kind in "fiu"}
+    variables = {
+        str(n): v
+        for n, v in source.data_vars.items()
+        if v.dtype.kind in "fiu" and str(n) not in beside
+    }
     listed = ", ".join(f"{n}{v.dims} {v.shape}" for n, v in variables.items()) or "no numbers"
     names = split_names(field) if field is not None else _states(source, variables)
     if not names or any(name not in variables for name in names):
@@ -178,10 +195,12 @@ def _roles(names: tuple[str, ...], source) -> list[str]:
     return roles
 
 
-def _describe(path, kind: str, access: Callable[[], Any], field, dims) -> Dataset:
+def _describe(path, kind: str, access: Callable[[], Any], field, dims, inputs) -> Dataset:
     """What xarray has open as a dataset; `access()` opens it anew for every reading."""
+    names = split_names(inputs) if inputs else []
     with reading(path), access() as source:
-        chosen = _select(path, source, field, dims)
+        chosen = _select(path, source, field, dims, names)
+        beside = _beside(path, source, names, chosen)
         layout, shape = chosen.layout, chosen.shape
         count = layout.count(shape)
         fields = [
@@ -192,12 +211,19 @@ def _describe(path, kind: str, access: Callable[[], Any], field, dims) -> Datase
             for name in chosen.names
             for index in range(count)
         ]
-        names = dict(zip((*layout.names, "time"), (*chosen.axes, chosen.time), strict=True))
-        along = look_along({name: _points(source, dim) for name, dim in names.items()})
+        places = dict(zip((*layout.names, "time"), (*chosen.axes, chosen.time), strict=True))
+        along = look_along({name: _points(source, dim) for name, dim in places.items()})
         clock = _clock(source, chosen.time) if along.dt is not None else ""
-        left = [str(n) for n in source.data_vars if n not in chosen.names and field is None]
+        used = [*chosen.names, *names]
+        left = [str(n) for n in source.data_vars if n not in used and field is None]
         notes = [f"left out: {', '.join(left)}; choose with field"] if left else []
         text = source.attrs.get("onesnap")
+        kinds = [source[name].attrs for name in chosen.names]
+        about = {
+            name: (str(one.get("standard_name", "")), str(one.get("units", "")))
+            for name, one in zip(chosen.names, kinds, strict=True)
+        }
+        vectors = told(about, len(layout.space)) if count == 1 and not stored_channels(text) else []
 
     def read(sample: int, start: int, stop: int) -> np.ndarray:
         with reading(path), access() as source:
@@ -215,7 +241,43 @@ def _describe(path, kind: str, access: Callable[[], Any], field, dims) -> Datase
         time_units=clock,
         notes=("boundary: the file does not say; taken as periodic", *notes, *along.notes),
     )
+    dataset = with_vectors(dataset, vectors) if vectors else dataset
+    if inputs is not None:
+
+        def known(one: Beside, sample: int, start: int, stop: int) -> np.ndarray:
+            with reading(path), access() as source:
+                values = source[one.name]
+                pick = {SAMPLE: [sample], TIME: slice(start, stop)}
+                zipped = zip(values.dims, one.roles, strict=True)
+                cut = {dim: pick[role] for dim, role in zipped if role in pick}
+                cut |= {dim: [0] for dim in values.dims if dim in chosen.single}
+                read = values.isel(cut).values
+            return one.read(read, 0, 0, stop - start, dataset.space)
+
+        dataset = attach(dataset, beside, known)
     return recognise(dataset, text)
+
+
+def _beside(path, source, names: list[str], chosen: Selection) -> list[Beside]:
+    """The variables that are inputs; their axes are those of the states."""
+    check_inputs(path, names, [str(n) for n, v in source.data_vars.items() if v.dtype.kind in "fiu"])
+    layout = chosen.layout
+    roles: dict[Any, Role] = {chosen.time: TIME}
+    roles |= {dim: layout.space.index(chosen.dims.index(dim)) for dim in chosen.axes}
+    if layout.sample is not None:
+        roles[chosen.dims[layout.sample]] = SAMPLE
+    found = []
+    for name in names:
+        values = source[name]
+        further = [dim for dim in values.dims if dim not in roles and dim not in chosen.single]
+        if len(further) > 1:
+            raise DataError(
+                f"{path}: inputs: {name} has the axes {', '.join(map(str, values.dims))}; expected "
+                f"at most one beside those of the states, {', '.join(map(str, roles))}"
+            )
+        here = [roles.get(dim, CHANNEL if dim in further else SAMPLE) for dim in values.dims]
+        found.append(Beside(name, tuple(here), values.shape))
+    return found
 
 
 def _points(source, dim) -> np.ndarray | None:

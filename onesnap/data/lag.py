@@ -98,7 +98,8 @@ def with_lag(
 ) -> tuple[Dataset, Lag]:
     """The dataset without noise, and its pairs as far apart as is wanted or as the noise asks for."""
     check_lag(wanted)
-    lag = find_lag(data, wanted, denoise)
+    # Inputs that change may do so at every state, and a step has one value of each.
+    lag = find_lag(data, 1 if data.changing and wanted == "auto" else wanted, denoise)
     if lag.denoiser is not None:
         data = without_noise(data, lag.denoiser)
     return replace(data, lag=lag.steps, older=history - 1), lag

@@ -14,6 +14,7 @@ TIMES = ("time", "t", "step", "steps", "valid_time")
 SAMPLES = ("sample", "samples", "batch", "trajectory", "member", "ensemble", "seed", "run")
 CHANNELS = ("channel", "channels", "component", "variable", "field", "c")
 SPACE = ("x", "y", "z")
+FEW = 8  # an axis with more entries is hardly one of channels
 
 
 @dataclass(frozen=True)
@@ -115,8 +116,8 @@ def by_shape(shape: Sequence[int], path) -> Layout:
     """Our own order `(time, channel, *space)`, where the shape leaves no doubt about it."""
     if len(shape) == 2:
         return by_names("time,x", shape, path)
-    # An axis with more than eight entries is hardly one of channels, one with fewer none of space.
-    if 3 <= len(shape) <= 5 and shape[1] <= 8 < min(shape[2:]):
+    # Nor is one with fewer entries of space.
+    if 3 <= len(shape) <= 5 and shape[1] <= FEW < min(shape[2:]):
         return by_names(("time", "channel", *SPACE[: len(shape) - 2]), shape, path)
     raise DataError(
         f"{path}: cannot tell which axis of shape {tuple(shape)} is which; name them with dims, "
@@ -127,17 +128,26 @@ def by_shape(shape: Sequence[int], path) -> Layout:
 def by_axes(shape: Sequence[int], lists: Mapping[str, int]) -> list[str] | None:
     """Names of the axes, each that of a list of points of its length, as x and t often stand beside.
 
-    None unless each axis has one. Of axes as long as each other, x comes before y and y before z.
+    None unless each axis has one, but for samples in front of all, and few channels behind the time.
+    Of axes as long as each other, x comes before y and y before z.
     """
     known = {name: size for name, size in lists.items() if name in (*SPACE, *TIMES)}
     names = []
     for size in shape:
         fitting = [name for name in (*TIMES, *SPACE) if known.get(name) == size]
-        if not fitting or (fitting[0] in TIMES and len(fitting) > 1):
+        if len(fitting) > 1 and fitting[0] in TIMES:
             return None
-        names.append(fitting[0])
-        del known[fitting[0]]
-    return names if sum(name in TIMES for name in names) == 1 else None
+        names.append(fitting[0] if fitting else "")
+        known.pop(names[-1], None)
+    times = [place for place, name in enumerate(names) if name in TIMES]
+    if len(times) != 1 or not set(names) & set(SPACE):
+        return None
+    for place, (name, size) in enumerate(zip(names, shape, strict=True)):
+        if not name and place == 0:
+            names[place] = "sample"
+        elif not name and place > times[0] and "channel" not in names and size <= FEW:
+            names[place] = "channel"
+    return names if all(names) else None
 
 
 def find_layout(dims, shape: Sequence[int], path) -> Layout:

@@ -17,7 +17,7 @@ CLASSES |= {f"int{bits}": f"i{bits // 8}" for bits in (8, 16, 32, 64)}
 CLASSES |= {f"uint{bits}": f"u{bits // 8}" for bits in (8, 16, 32, 64)}
 
 
-def open_matlab(path, field=None, dims=None) -> Dataset:
+def open_matlab(path, field=None, dims=None, inputs=None) -> Dataset:
     """Arrays of states, with `t`, `x`, `dt` and so on beside them; their axes as MATLAB has them."""
     import scipy.io
 
@@ -35,7 +35,7 @@ def open_matlab(path, field=None, dims=None) -> Dataset:
         if not headers:
             kinds = ", ".join(f"{name} ({kind})" for name, _, kind in listed) or "nothing"
             raise DataError(f"{path}: expected an array of numbers, it holds: {kinds}")
-        chosen = choose(path, headers, field)
+        chosen = choose(path, headers, field, inputs)
         arrays = {}
         for name, array in scipy.io.loadmat(str(path), variable_names=list(headers)).items():
             if name in headers and np.iscomplexobj(array):
@@ -45,4 +45,4 @@ def open_matlab(path, field=None, dims=None) -> Dataset:
     parts = [part for name in chosen for part in (name, f"{name}_real", f"{name}_imag")]
     headers = {name: Header(array.shape, True, array.dtype) for name, array in arrays.items()}
     chosen = [part for part in parts if part in arrays]
-    return open_named(path, "MATLAB 5", headers, arrays.__getitem__, chosen, dims)
+    return open_named(path, "MATLAB 5", headers, arrays.__getitem__, chosen, dims, inputs)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .axes import is_irregular, spacing
+from .beside import Beside, attach, by_sizes, check_inputs
 from .dataset import Dataset
 from .errors import DataError
 from .field import Field
@@ -41,14 +42,15 @@ class Header(NamedTuple):
         return tuple(size for size in self.shape if size != 1)
 
 
-def choose(path, headers: Mapping[str, Header], field=None) -> list[str]:
+def choose(path, headers: Mapping[str, Header], field=None, inputs=None) -> list[str]:
     """The names of the arrays of states: those given, `states`, or the only one with several axes."""
+    known = split_names(inputs) if inputs else []
     if field is not None:
         chosen = split_names(field)
     elif "states" in headers:
         chosen = ["states"]
     else:
-        chosen = _states(headers)
+        chosen = [name for name in _states(headers) if name not in known]
     if (field is None and len(chosen) != 1) or not set(chosen) <= set(headers):
         listed = ", ".join(f"{name} {header.shape}" for name, header in headers.items())
         raise DataError(f"{path}: choose the array of states with field; it holds: {listed}")
@@ -60,8 +62,9 @@ def _states(headers: Mapping[str, Header]) -> list[str]:
 
 
 def open_named(
-    path, kind: str, headers: Mapping[str, Header], load: Load, chosen: Sequence[str], dims=None
-) -> Dataset:
+    path, kind: str, headers: Mapping[str, Header], load: Load, chosen: Sequence[str], dims=None,
+    inputs=None,
+) -> Dataset:  # fmt: skip
     """Arrays of one shape as channels; `dt`, `dx`, and `t`, `x`, `y`, `z` beside them are used."""
     others = {name: header for name, header in headers.items() if name not in chosen}
 
@@ -84,6 +87,10 @@ def open_named(
     notes, times, dt = list(dataset.notes), number("t", "time"), number("dt")
     if (given := number("dx")) is not None:
         dx = [_step("dx", value, notes) for value in np.broadcast_to(given, len(dx)).tolist()]
+    if inputs is not None:
+        beside = split_names(inputs) if len(inputs) else []
+        dataset = _with_inputs(dataset, headers, load, headers[chosen[0]].shape, dims, beside)
+        chosen = [*chosen, *beside]
     if left := [name for name in _states(headers) if name not in chosen]:
         notes.append(f"left out: {', '.join(left)}; choose with field")
     uneven = [axis for axis, x in points.items() if is_irregular(0 if x is None else x)]
@@ -93,6 +100,29 @@ def open_named(
         uneven += ["time"] if is_irregular(times) else []
     notes += [f"axis {name}: its points are not evenly spaced" for name in uneven]
     return replace(dataset, dt=step, dx=tuple(dx), notes=tuple(notes), irregular=tuple(uneven))
+
+
+def _with_inputs(
+    dataset: Dataset, headers: Mapping[str, Header], load: Load, states: Sequence[int], dims,
+    names: Sequence[str],
+) -> Dataset:  # fmt: skip
+    """The dataset with arrays of these names beside its states, each loaded when it is first read."""
+    numeric = {name: header for name, header in headers.items() if header.numeric}
+    check_inputs(dataset.path, names, numeric)
+    layout, kept = find_layout(dims, states, dataset.path), dict[str, np.ndarray]()
+
+    def shape(name: str) -> tuple[int, ...]:
+        header = headers[name]
+        return header.long if len(header.long) < 2 else header.shape
+
+    def read(one: Beside, sample: int, start: int, stop: int) -> np.ndarray:
+        if one.name not in kept:
+            kept[one.name] = np.reshape(load(one.name), one.shape)
+        return one.read(kept[one.name], sample, start, stop, dataset.space)
+
+    return attach(
+        dataset, [by_sizes(name, shape(name), layout, states, dataset.path) for name in names], read
+    )
 
 
 def _step(name: str, value: float, notes: list[str]) -> float | None:

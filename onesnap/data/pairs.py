@@ -63,6 +63,7 @@ class Pairs:
     parameters: np.ndarray  # (pair, parameter)
     fields: np.ndarray  # (pair, field, *space)
     missing: np.ndarray | None = None  # (pair, *space): no window may touch these cells
+    driven: bool = False  # whether parameters or fields change in time, from one pair to the next
 
     def __len__(self) -> int:
         return len(self.before)
@@ -71,7 +72,8 @@ class Pairs:
         """Those of the pairs that a slice or an array of numbers chooses."""
         missing = None if self.missing is None else self.missing[chosen]
         before, after = self.before[chosen], self.after[chosen]
-        return Pairs(before, after, self.parameters[chosen], self.fields[chosen], missing)
+        beside = self.parameters[chosen], self.fields[chosen]
+        return Pairs(before, after, *beside, missing, self.driven)
 
     @property
     def last(self) -> Pairs:
@@ -97,12 +99,12 @@ def make_pairs(before, after, parameters=None, fields=None, missing=None) -> Pai
     """Check users' arrays and put them together."""
     before, after = check_pairs(before, after)
     count, space = len(before), before.shape[2:]
-    parameters = np.zeros((count, 0)) if parameters is None else _floats(parameters)
+    parameters = np.zeros((count, 0)) if parameters is None else as_floats(parameters)
     if parameters.ndim != 2 or len(parameters) != count:
         raise ValueError(
             f"parameters: expected one row for each of the {count} pairs, got {parameters.shape}"
         )
-    fields = np.zeros((0, *space)) if fields is None else _floats(fields)
+    fields = np.zeros((0, *space)) if fields is None else as_floats(fields)
     if fields.ndim == before.ndim - 1:
         fields = np.broadcast_to(fields, (count, *fields.shape))
     if fields.ndim != before.ndim or len(fields) != count or fields.shape[2:] != space:
@@ -119,5 +121,5 @@ def make_pairs(before, after, parameters=None, fields=None, missing=None) -> Pai
     )
 
 
-def _floats(values) -> np.ndarray:
+def as_floats(values) -> np.ndarray:
     return unmasked(values).astype(np.float64)

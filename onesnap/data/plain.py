@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 
 from .axes import look_along
+from .beside import Beside, attach, by_sizes, check_inputs
 from .dataset import Dataset
 from .errors import DataError
 from .field import Field
 from .hdf5 import numeric, opened, unread, values
-from .layout import by_axes, find_layout, split_names
+from .layout import Layout, by_axes, find_layout, split_names
 
 
 def open_plain(
-    path, arrays: Mapping[str, Any], field=None, dims=None, *, columns: bool = False
+    path, arrays: Mapping[str, Any], field=None, dims=None, inputs=None, *, columns: bool = False
 ) -> Dataset:
     """Arrays of one shape become the channels; with one candidate none has to be named.
 
@@ -28,6 +29,9 @@ def open_plain(
         if numeric(a) and len(a.shape) > 1 and not (columns and name in lengths)
     }  # fmt: skip
     listed = ", ".join(f"{name} {a.shape}" for name, a in arrays.items()) or "no arrays"
+    beside = [name.strip("/") for name in split_names(inputs)] if inputs else []
+    if field is None:
+        states = {name: array for name, array in states.items() if name not in beside}
     chosen = _choose(path, states, field, listed)
     shape = states[chosen[0]].shape
     folder = chosen[0].rpartition("/")[0]
@@ -57,7 +61,7 @@ def open_plain(
     times = [points(word, shape[layout.time]) for word in ("time", "t")]
     time = next((listed for listed in times if listed is not None), None)
     along = look_along({name: points(name, size) for name, size in sizes.items()} | {"time": time})
-    return Dataset(
+    dataset = Dataset(
         path=str(path),
         format="MATLAB 7.3" if columns else "HDF5",
         fields=tuple(fields),
@@ -67,11 +71,33 @@ def open_plain(
         **along.known,
         boundary=("periodic",) * len(layout.space),
         notes=(
-            *unread(arrays, [*chosen, *lengths]),
+            *unread(arrays, [*chosen, *lengths, *beside]),
             "boundary: the file does not say; taken as periodic",
             *along.notes,
         ),
     )
+    return dataset if inputs is None else _with_inputs(dataset, arrays, beside, layout, shape)
+
+
+def _with_inputs(
+    dataset: Dataset, arrays: Mapping[str, Any], names: list[str], layout: Layout, states
+) -> Dataset:
+    """The dataset with arrays of these names beside its states."""
+    check_inputs(dataset.path, names, {n: a for n, a in arrays.items() if numeric(a)})
+
+    def role(name: str) -> Beside:
+        shape = arrays[name].shape
+        long = tuple(size for size in shape if size != 1)
+        return by_sizes(name, long if len(long) < 2 else shape, layout, states, dataset.path)
+
+    def read(one: Beside, sample: int, start: int, stop: int) -> np.ndarray:
+        with opened(dataset.path) as file:
+            source = file[one.name]
+            if len(source.shape) != len(one.shape):  # a list of numbers as a column
+                source = np.reshape(source[()], one.shape)
+            return one.read(source, sample, start, stop, dataset.space)
+
+    return attach(dataset, [role(name) for name in names], read)
 
 
 def _choose(path, states: Mapping[str, Any], field, listed: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -57,7 +58,8 @@ def as_pairs(
         shape = np.shape(beside["fields"])[-1 - len(data.space) :]
         whole = np.broadcast_to(beside["fields"], (len(numbers), *shape))
         beside["fields"] = np.concatenate([pairs["fields"], whole], axis=1)
-    return Paired(*pairs_with_gaps(**{**pairs, **beside}), found)
+    paired, gaps = pairs_with_gaps(**{**pairs, **beside})
+    return Paired(replace(paired, driven=bool(changing or data.changing)), gaps, found)
 
 
 def _at_pairs(name: str, rows, data: Dataset) -> Shaped[np.ndarray, "pairs ..."]:

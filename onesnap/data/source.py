@@ -15,7 +15,7 @@ import numpy as np
 from .dataset import Dataset
 from .denoise import Denoised
 from .opening import open_file
-from .trajectory import Shifted, Thinned, Trajectory
+from .trajectory import Reordered, Shifted, Thinned, Trajectory
 
 
 class Source(NamedTuple):
@@ -24,45 +24,46 @@ class Source(NamedTuple):
     path: str
     field: Any
     dims: Any
+    inputs: Any
     written: int
 
 
 @dataclass(frozen=True)
 class Reading:
-    """Reads the states of one trajectory of a source, or with `known` its known fields."""
+    """Reads the states of one trajectory of a source, or other things that the trajectory reads."""
 
     source: Source
     number: int
-    known: bool = False
+    what: str = "read"
     opened: Dataset | None = None  # in the process that opened it; it does not travel
 
     def __reduce__(self):
-        return Reading, (self.source, self.number, self.known)
+        return Reading, (self.source, self.number, self.what)
 
     def __call__(self, *span: int) -> np.ndarray:
         dataset = _opened(self.source) if self.opened is None else self.opened
-        trajectory = dataset.trajectories[self.number]
-        read = trajectory.context if self.known else trajectory.read
-        assert read is not None
-        return read(*span)
+        return getattr(dataset.trajectories[self.number], self.what)(*span)
 
 
 @lru_cache(maxsize=2)  # archives are held in memory
 def _opened(source: Source) -> Dataset:
-    return open_file(Path(source.path), source.field, source.dims)
+    return open_file(Path(source.path), *source[1:4])
 
 
-def open_source(path: Path, field=None, dims=None) -> Dataset:
+def open_source(path: Path, field=None, dims=None, inputs=None) -> Dataset:
     """One file as a dataset that can go to another process."""
-    dataset = open_file(path, field, dims)
+    dataset = open_file(path, field, dims, inputs)
     # Workers may have another folder to work in.
     place, written = str(path.absolute()), path.stat().st_mtime_ns
-    source = Source(place, _hashable(field), _hashable(dims), written)
+    source = Source(place, _hashable(field), _hashable(dims), _hashable(inputs), written)
     trajectories = [
         replace(
             one,
-            read=Reading(source, number, False, dataset),
-            context=None if one.context is None else Reading(source, number, True, dataset),
+            **{
+                what: Reading(source, number, what, dataset)
+                for what in ("read", "context", "series", "moving")
+                if getattr(one, what) is not None
+            },
         )
         for number, one in enumerate(dataset.trajectories)
     ]
@@ -76,7 +77,7 @@ def can_travel(dataset: Dataset) -> bool:
 
 def _comes_from_file(trajectory: Trajectory) -> bool:
     read = trajectory.read
-    while isinstance(read, Shifted | Thinned | Denoised):
+    while isinstance(read, Shifted | Thinned | Reordered | Denoised):
         read = read.read
     return isinstance(read, Reading)
 

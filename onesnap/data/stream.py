@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -47,7 +47,8 @@ class Stream:
         """Checked pairs without gaps, and where there were any."""
         gaps = Gaps(self.dataset.mask, self.fill)
         beside = batch.get("parameters"), batch.get("fields")
-        return complete(batch["before"], batch["after"], *beside, gaps)
+        pairs = complete(batch["before"], batch["after"], *beside, gaps)
+        return replace(pairs, driven=bool(self.dataset.changing))
 
 
 def make_stream(dataset: Dataset, numbers: np.ndarray) -> Stream:

@@ -14,17 +14,28 @@ class Trajectory:
     """States one step apart; `read(start, stop)` gives `(time, channel, *space)` in float64.
 
     Values that are missing are NaN. `context()` gives the known fields `(field, *space)` that do
-    not change with time.
+    not change with time, `series(start, stop)` the parameters `(time, P)` and `moving(start, stop)`
+    the known fields `(time, field, *space)` that do.
     """
 
     steps: int
     read: Callable[[int, int], np.ndarray]
     parameters: tuple[float, ...] = ()
     context: Callable[[], np.ndarray] | None = None
+    series: Callable[[int, int], np.ndarray] | None = None
+    moving: Callable[[int, int], np.ndarray] | None = None
 
     def part(self, start: int, stop: int) -> Trajectory:
         """The states from `start` to before `stop`."""
-        return replace(self, steps=stop - start, read=Shifted(self.read, start))
+        return self._through(stop - start, lambda read: Shifted(read, start))
+
+    def thinned(self, every: int) -> Trajectory:
+        """Every so many of the states, from the first on."""
+        return self._through((self.steps - 1) // every + 1, lambda read: Thinned(read, every))
+
+    def _through(self, steps: int, wrap: Callable) -> Trajectory:
+        series, moving = (None if read is None else wrap(read) for read in (self.series, self.moving))
+        return replace(self, steps=steps, read=wrap(self.read), series=series, moving=moving)
 
 
 @dataclass(frozen=True)
@@ -36,6 +47,17 @@ class Shifted:
 
     def __call__(self, start: int, stop: int) -> np.ndarray:
         return self.read(self.start + start, self.start + stop)
+
+
+@dataclass(frozen=True)
+class Reordered:
+    """Reads channels in another order; a value, too."""
+
+    read: Callable[[int, int], np.ndarray]
+    order: tuple[int, ...]
+
+    def __call__(self, start: int, stop: int) -> np.ndarray:
+        return self.read(start, stop)[:, list(self.order)]
 
 
 @dataclass(frozen=True)

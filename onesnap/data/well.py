@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from .axes import look_along
+from .beside import SAMPLE, TIME, Beside, check_inputs
 from .dataset import Dataset
 from .errors import DataError
 from .field import KINDS, Field
 from .hdf5 import numeric, opened, unread, values, words
-from .layout import check_count
+from .layout import check_count, split_names
 from .sizes import check_state
 from .trajectory import Trajectory
 
@@ -70,8 +71,11 @@ class Quantity:
         return np.broadcast_to(states, (len(states), self.channels, *space))
 
 
-def open_well(path, file, arrays: Mapping[str, Any]) -> Dataset:
-    """Fields that vary in time are the state, those that do not are context, scalars parameters."""
+def open_well(path, file, arrays: Mapping[str, Any], inputs=None) -> Dataset:
+    """Fields that vary in time are the state, those that do not are context, scalars parameters.
+
+    Of what varies in time all scalars are inputs, and no field, unless `inputs` names others.
+    """
     axes = tuple(words(file["dimensions"].attrs.get("spatial_dims")))
     axes = axes or tuple(n for n in ("x", "y", "z") if f"dimensions/{n}" in arrays)
     needed = [f"dimensions/{name}" for name in ("time", *axes)]
@@ -88,10 +92,20 @@ def open_well(path, file, arrays: Mapping[str, Any]) -> Dataset:
     quantities = [q.check(path, count, steps, space) for q in quantities]
     # Axes along which nothing varies are filled up: a state is larger than what is stored of it.
     check_state(path, sum(q.channels for q in quantities), space, file.id.get_filesize())
-    moving, still = [q for q in quantities if q.time], [q for q in quantities if not q.time]
-    if not moving:
+    timed, still = [q for q in quantities if q.time], [q for q in quantities if not q.time]
+    if not timed:
         raise DataError(f"{path}: no field varies in time: there is no step to learn")
     parameters, table, notes = _parameters(path, file, arrays, count)
+    lists = _series(arrays, count, steps, notes)
+    if inputs is not None:
+        named = split_names(inputs) if len(inputs) else []
+        check_inputs(path, named, [*(q.name for q in timed), *(one.name for one in lists)])
+        lists = [one for one in lists if one.name in named]
+    else:
+        named = []
+    driven, moving = ([q for q in timed if (q.name in named) is there] for there in (True, False))
+    if not moving:
+        raise DataError(f"{path}: inputs: expected at least one field that is none")
 
     def make(sample: int) -> Trajectory:
         def read(start: int, stop: int) -> np.ndarray:
@@ -103,7 +117,22 @@ def open_well(path, file, arrays: Mapping[str, Any]) -> Dataset:
             with opened(path) as file:
                 return np.concatenate([q.read(file, sample, 0, 1, space)[0] for q in still])
 
-        return Trajectory(steps, read, tuple(table[sample]), context if still else None)
+        def forced(start: int, stop: int) -> np.ndarray:
+            with opened(path) as file:
+                parts = [q.read(file, sample, start, stop, space) for q in driven]
+            return np.concatenate(parts, axis=1)
+
+        def series(start: int, stop: int) -> np.ndarray:
+            with opened(path) as file:
+                columns = [
+                    one.read(file[f"scalars/{one.name}"], sample, start, stop, space) for one in lists
+                ]
+            return np.concatenate(columns, axis=1)
+
+        return Trajectory(
+            steps, read, tuple(table[sample]), context if still else None,
+            series if lists else None, forced if driven else None,
+        )  # fmt: skip
 
     boundary, mask = _boundary(path, file, arrays, axes, space)
     read = [q.key for q in quantities]
@@ -113,12 +142,13 @@ def open_well(path, file, arrays: Mapping[str, Any]) -> Dataset:
     along = look_along(
         {n: _points(path, arrays, key) for n, key in zip(("time", *axes), needed, strict=True)}
     )
-    fields = tuple(Field(q.name, KINDS[q.order], q.channels) for q in moving)
-    beside = [Field(q.name, KINDS[q.order], q.channels) for q in still]
+    fields, beside, known = (
+        [Field(q.name, KINDS[q.order], q.channels) for q in some] for some in (moving, still, driven)
+    )
     return Dataset(
         path=str(path),
         format="The Well",
-        fields=fields,
+        fields=tuple(fields),
         axes=axes,
         space=space,
         trajectories=tuple(make(sample) for sample in range(count)),
@@ -126,7 +156,10 @@ def open_well(path, file, arrays: Mapping[str, Any]) -> Dataset:
         boundary=boundary,
         parameters=parameters,
         context=tuple(name for field in beside for name in field.channel_names(axes)),
-        scalar_context=all(q.order == 0 for q in still),
+        scalar_context=all(q.order == 0 for q in (*still, *driven)),
+        series=tuple(name for one in lists for name in one.names),
+        moving=tuple(name for field in known for name in field.channel_names(axes)),
+        inputs=None if inputs is None else tuple(named),
         mask=mask,
         notes=(*notes, *along.notes),
     )
@@ -174,7 +207,7 @@ def _parameters(path, file, arrays, count: int) -> tuple[tuple[str, ...], np.nda
         if not numeric(item):
             notes.append(f"scalar {name} left out: not a number")
         elif _flag(item, "time_varying", False):
-            notes.append(f"scalar {name} left out: it changes with time")
+            pass  # a list of numbers, see `_series`
         elif item.shape not in ((), (1,), (count,)):
             notes.append(f"scalar {name} left out: shape {item.shape} for {count} trajectories")
         else:
@@ -186,6 +219,21 @@ def _parameters(path, file, arrays, count: int) -> tuple[tuple[str, ...], np.nda
     fine = {name: column for name, column in columns.items() if np.isfinite(column).all()}
     table = np.array(list(fine.values())).reshape(len(fine), count).T
     return tuple(fine), table, notes
+
+
+def _series(arrays, count: int, steps: int, notes: list[str]) -> list[Beside]:
+    """Scalars that change in time."""
+    lists = []
+    for key in [name for name in arrays if name.startswith("scalars/")]:
+        item, name = arrays[key], key.removeprefix("scalars/")
+        if not (numeric(item) and _flag(item, "time_varying", False)):
+            continue
+        front = (count,) * _flag(item, "sample_varying", False)
+        if item.shape == (*front, steps):
+            lists.append(Beside(name, ((SAMPLE,) * len(front)) + (TIME,), item.shape))
+        else:
+            notes.append(f"scalar {name} left out: shape {item.shape} for {steps} times")
+    return lists
 
 
 def _boundary(path, file, arrays, axes, space) -> tuple[tuple[Any, ...], np.ndarray | None]:

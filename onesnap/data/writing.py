@@ -27,12 +27,14 @@ def check_name(path, force: bool) -> Path:
 
 
 def write(
-    path, states: np.ndarray, times: np.ndarray, known: Mapping[str, Any], about, band=None
-) -> None:
+    path, states: np.ndarray, times: np.ndarray, known: Mapping[str, Any], about,
+    beside: Mapping[str, np.ndarray] | None = None,
+) -> None:  # fmt: skip
     """Write states in the format of the name's ending; an old file is replaced in the end.
 
     `known` is the card of the data (names, axes, spacing, units), `about` a mapping that is stored
-    as JSON beside the states, `band` the half-width of their error band.
+    as JSON beside the states. What else stands `beside` them has their shape, as the half-width of an
+    error "band".
     """
     path = Path(path)
     folder = unfinished(path)
@@ -43,14 +45,16 @@ def write(
             if path.suffix == ".npz":
                 step = float(np.diff(times).mean()) if len(times) > 1 else np.nan
                 with whole.open("wb") as stream:
-                    more = {} if band is None else {"band": band}
+                    more: dict[str, Any] = dict(beside or {})
                     np.savez(stream, states=states, dt=step, onesnap=json.dumps(about), **more)
             elif path.suffix == ".zarr":
-                _labelled(states, times, known, about, band).to_zarr(
+                _labelled(states, times, known, about, beside or {}).to_zarr(
                     whole, zarr_format=3, consolidated=False
                 )
             else:
-                _labelled(states, times, known, about, band).to_netcdf(whole, engine="h5netcdf")
+                _labelled(states, times, known, about, beside or {}).to_netcdf(
+                    whole, engine="h5netcdf"
+                )
         if path.is_dir():
             os.replace(path, folder / "old")  # a folder cannot be replaced while there is one
         os.replace(whole, path)
@@ -60,7 +64,7 @@ def write(
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _labelled(states: np.ndarray, times: np.ndarray, known: Mapping[str, Any], about, band):
+def _labelled(states: np.ndarray, times: np.ndarray, known: Mapping[str, Any], about, beside):
     """An xarray Dataset: a variable for each channel, with coordinates and units."""
     import xarray
 
@@ -74,6 +78,6 @@ def _labelled(states: np.ndarray, times: np.ndarray, known: Mapping[str, Any], a
     for channel, (label, units) in enumerate(labels):
         more = {"units": units} if units else {}
         variables[label] = (("time", *axes), states[:, channel], more)
-        if band is not None:
-            variables[f"{label}_band"] = (("time", *axes), band[:, channel], more)
+        for what, values in beside.items():
+            variables[f"{label}_{what}"] = (("time", *axes), values[:, channel], more)
     return xarray.Dataset(variables, coordinates, {"onesnap": json.dumps(about)})

@@ -20,6 +20,7 @@ import numpy as np
 import scipy.linalg
 import scipy.special
 
+from ..model.drive import STILL, Drive
 from ..model.rollout import Forecast, bounded, excess, finish, in_chunks
 from ..model.stepper import Stepper, with_readout
 from ..network import lstsq
@@ -111,7 +112,7 @@ def half_width(distance: np.ndarray, count: int) -> np.ndarray:
     return float(scipy.special.stdtrit(count, (1 + INSIDE) / 2)) * distance
 
 
-def _trajectory(stepper: Stepper, readouts, states, kept: int, every: int):
+def _trajectory(stepper: Stepper, readouts, states, drive: Drive, kept: int, every: int):
     """Forecasts with several readouts from `states` `(readout, C, *space)`, the first the model's.
 
     Returns all last states, those of the model with their excess and the root mean square distance
@@ -119,33 +120,34 @@ def _trajectory(stepper: Stepper, readouts, states, kept: int, every: int):
     still.
     """
 
-    def advance(weights, state):
-        following = with_readout(stepper, weights)(state)
+    def advance(weights, state, now):
+        following = now.step(with_readout(stepper, weights), state)
         fine = bounded(stepper, following)
         return jnp.where(fine, following, state), fine
 
-    def step(carry, _):
+    def step(carry, now):
         states, alive, good = carry
-        moved, fine = jax.vmap(advance)(readouts, states)
+        moved, fine = jax.vmap(advance, (0, 0, None))(readouts, states, now)
         alive = alive & fine
         shape = (-1, *(1,) * (states.ndim - 1))
         states = jnp.where(alive.reshape(shape), moved, states)
         return (states, alive, good + alive[0].astype(good.dtype)), None
 
-    def keep(carry, _):
-        carry, _ = jax.lax.scan(step, carry, length=every)
+    def keep(carry, now):
+        carry, _ = jax.lax.scan(step, carry, now, length=every)
         states = carry[0]
         distance = jnp.sqrt(jnp.mean((states[1:] - states[0]) ** 2, axis=0))
         return carry, (states[0], excess(stepper, states[0]), distance)
 
     carry = (states, jnp.ones(len(states), bool), jnp.zeros((), jnp.int32))
-    (last, _, good), (states, outside, distance) = jax.lax.scan(keep, carry, length=kept)
+    drive = drive.in_pieces(kept, every)
+    (last, _, good), (states, outside, distance) = jax.lax.scan(keep, carry, drive, length=kept)
     return last, states, outside, distance, good
 
 
 @partial(jax.jit, static_argnames=("kept", "every"))
-def _batch(stepper, readouts, states, kept, every):
-    return jax.vmap(lambda starts: _trajectory(stepper, readouts, starts, kept, every))(states)
+def _batch(stepper, readouts, states, drive, kept, every):
+    return jax.vmap(lambda starts: _trajectory(stepper, readouts, starts, drive, kept, every))(states)
 
 
 def forecast_with_band(
@@ -156,6 +158,7 @@ def forecast_with_band(
     every: int = 1,
     dtype: str = "float64",
     progress: Callable[[int, int], object] | None = None,
+    drive: Drive = STILL,
 ) -> list[Forecast]:
     """Forecast a batch `(batch, channel, *space)` with its members, all in one compiled scan."""
     first, count = np.asarray(states, dtype), len(deviations)
@@ -166,7 +169,9 @@ def forecast_with_band(
         last = jnp.repeat(jnp.asarray(first)[:, None], 1 + count, axis=1)
         weights = jnp.asarray(readouts, dtype)
         batch = in_chunks(
-            lambda last, now: _batch(stepper, weights, last, now, every),
+            lambda last, count, now: _batch(
+                stepper, weights, last, drive.rows(now).cast(dtype), count, every
+            ),
             last, begun, steps, every, progress,
         )  # fmt: skip
     forecasts = []

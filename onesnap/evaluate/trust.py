@@ -14,6 +14,7 @@ from ..data.card import context_of, in_steps
 from ..data.fingerprint import Fingerprints, Nearness, fingerprints, join, nearness
 from ..data.pairs import Pairs
 from ..data.stream import make_stream
+from ..model.drive import split_inputs
 from ..model.forecaster import Forecaster
 from ..model.rollout import advance
 from .baseline import linear_window
@@ -151,8 +152,9 @@ def _starts(dataset: Dataset, index: int) -> np.ndarray:
     return np.unique(np.linspace(0, last, MOST_PAIRS).round().astype(int))
 
 
-def _context(model: Forecaster, dataset: Dataset, index: int) -> dict[str, Any]:
-    return context_of(model.data_, dataset, index) if model.data_ else {}
+def _context(model: Forecaster, dataset: Dataset, index: int, rows) -> dict[str, Any]:
+    """Inputs of a trajectory; of steps from the states with the numbers `rows`, if they change."""
+    return context_of(model.data_, dataset, index, rows) if model.data_ and len(rows) else {}
 
 
 def _one_step(model: Forecaster, dataset: Dataset, predict: Callable[..., np.ndarray]) -> OneStep:
@@ -167,7 +169,7 @@ def _one_step(model: Forecaster, dataset: Dataset, predict: Callable[..., np.nda
         predicted = before
         if len(before):
             seen = known if past else before
-            predicted = predict(seen, **_context(model, dataset, index))
+            predicted = predict(seen, **_context(model, dataset, index, starts[whole]))
         steps.append(OneStep(before, after, predicted))
     return OneStep(*(np.concatenate(part) for part in zip(*steps, strict=True)))
 
@@ -181,9 +183,12 @@ def _linear_errors(
         return None
 
     def predict(states: np.ndarray, **context) -> np.ndarray:
-        stepper = linear.bind(**context)
         states = states[:, -1] if model.plan_.history > 1 else states
-        return advance(stepper, np.stack([stepper.inputs.cover(state) for state in states]))
+        space = states.shape[2:]
+        given = context.get("parameters"), context.get("fields")
+        stepper, drive = split_inputs(linear, *given, len(states), space)
+        states = np.stack([stepper.inputs.cover(state) for state in states])
+        return advance(stepper, states, drive=drive)
 
     step = _one_step(model, held, predict)
     return channel_errors(step.predicted, step.after)
@@ -200,7 +205,8 @@ def _valid(model: Forecaster, held: Dataset) -> tuple[int, int]:
         start, truth = truth[: 1 + past] if past else truth[0], truth[past:]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # the valid time says it all
-            forecast = model.rollout(start, len(truth) - 1, **_context(model, held, index))
+            inputs = _context(model, held, index, range(past, past + len(truth) - 1))
+            forecast = model.rollout(start, len(truth) - 1, **inputs)
         passed = first_invalid(_worst_rse(forecast.states, truth))
         valid.append(len(forecast.states) - 1 if passed is None else passed - 1)
         compared.append(len(truth) - 1)

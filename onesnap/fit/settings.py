@@ -51,11 +51,14 @@ def prepare(
     return Fit(settled.plan, card=card, training=training)
 
 
-def history_of(given: Mapping[str, Any], pairs: Pairs) -> int:
-    """How many states a step should read, of those that pairs have before them."""
+def history_of(given: Mapping[str, Any], pairs: Pairs, known: Any = None) -> int:
+    """How many states a step should read, of those that pairs have before them.
+
+    A boundary that is `known` is what they are judged on, as in `prepare`.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # `prepare` gives them
-        sides = both_sides(_boundary(given, pairs), len(pairs.space))
+        sides = both_sides(_boundary(given, pairs, known), len(pairs.space))
     return find_history(Problem(given, pairs, sides), POLICY.few)
 
 

@@ -109,7 +109,7 @@ def forecast_on(
     """Forecast a batch `(batch, channel, *space)` on a mesh; every process gets all of it."""
     first = np.asarray(states, dtype)
 
-    def advance(last, count: int):
+    def advance(last, count: int, _: slice):
         kept, outside, good = trajectories(stepper, last, mesh, count, every)
         return kept[:, -1], *map(gathered, (kept, outside, good))
 

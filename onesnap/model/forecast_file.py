@@ -36,6 +36,7 @@ def forecast_to_file(
     every: int = 1,
     members: int = 0,
     devices: int | None = None,
+    begin: np.ndarray | None = None,
     force: bool = False,
     progress: Callable[[int, int], object] | None = None,
 ) -> tuple[int, int | None]:
@@ -43,18 +44,21 @@ def forecast_to_file(
 
     The file says where it comes from: the digest of the model, the name of the data, the state. With
     `members` it holds the band as well; such a forecast is made in one piece, and so is one of a
-    model with a history.
+    model with a history. `begin` takes the place of the state, if that is known better.
     """
     out = check_name(out, force)
     known, lag = model.data_ or card(dataset), in_steps(model.data_, dataset, model.plan_.lag)
     past, index = initial(model, dataset, trajectory, start, lag)
+    past = past if begin is None else begin[None]
     first = past[-1]
     about = origin(model, model_path, dataset, trajectory, index, every * lag)
-    context = context_of(known, dataset.thinned(lag), trajectory) if model.data_ else {}
+    context = inputs_of(model, dataset, trajectory, index, lag, steps) if model.data_ else {}
     if devices is not None:
         context |= {"devices": devices}
     labels = {**known, "dx": dataset.dx, "axes": dataset.axes}
     mark = {**about, "members": members, "state": hashlib.sha256(first.tobytes()).hexdigest()}
+    if dataset.changing:
+        mark["inputs"] = _digest(context)
     _check_disk(out, 1 + steps // every, first)
     with Partial(out, first.shape, mark) as partial:
         check_name(out, force)  # once more: another process may have written it before we held it
@@ -69,7 +73,8 @@ def forecast_to_file(
             forecast = _in_pieces(model, partial, first, steps, every, context, progress)
             states = partial.states()[: 1 + steps // every]
         times = times_of(known, dataset, lag, index, len(states), every)
-        write(out, states, times, labels, about | status_of(forecast, lag), forecast.band)
+        beside = {} if forecast.band is None else {"band": forecast.band}
+        write(out, states, times, labels, about | status_of(forecast, lag), beside)
         partial.remove()
     return _finish(forecast, len(states))
 
@@ -97,6 +102,8 @@ def _in_pieces(
     model: Forecaster, partial: Partial, first, steps: int, every: int, context, progress
 ) -> Forecast:
     """Add states to a file until there are enough, or the forecast diverges; returns its status."""
+    # Those of `inputs_of` change together, or not at all.
+    changing = ("parameters", "fields") if np.ndim(context.get("parameters", 0)) == 2 else ()
     if not partial.done:
         partial.append(first[None])
     kept, forecast = 1 + steps // every, Forecast(first[None], every)
@@ -104,12 +111,32 @@ def _in_pieces(
     while partial.done < kept and forecast.diverged_at is None:
         done = partial.done
         count = min(piece, kept - done)
-        result = _quietly(model, partial.states()[-1], count * every, every, **context)
+        now = slice((done - 1) * every, (done - 1 + count) * every)
+        rows = {n: v[now] if n in changing and v is not None else v for n, v in context.items()}
+        result = _quietly(model, partial.states()[-1], count * every, every, **rows)
         forecast = _later(forecast, result, (done - 1) * every)
         partial.append(result.states[1:])
         if progress is not None:
             progress(min(kept, done + count), kept)
     return forecast
+
+
+def inputs_of(
+    model: Forecaster, dataset: Dataset, trajectory: int, start: int, lag: int, steps: int
+) -> dict[str, Any]:
+    """Parameters and fields of a forecast from a state of a dataset, of each step if they change."""
+    assert model.data_ is not None
+    source = dataset.trajectories[trajectory]
+    begun = replace(dataset, trajectories=(source.part(start, source.steps),)).thinned(lag)
+    return context_of(model.data_, begun, 0, range(steps))
+
+
+def _digest(context: dict[str, Any]) -> str:
+    """What tells inputs of a forecast from others."""
+    total = hashlib.sha256()
+    for name in ("parameters", "fields"):
+        total.update(np.ascontiguousarray(context.get(name, 0.0), np.float64).tobytes())
+    return total.hexdigest()
 
 
 def _check_disk(out: Path, count: int, first: np.ndarray) -> None:

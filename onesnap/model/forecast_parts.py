@@ -45,6 +45,11 @@ def forecast_by_parts(
         raise ValueError("history: models that read several states forecast in one process")
     known, lag = model.data_ or card(dataset), in_steps(model.data_, dataset, model.plan_.lag)
     (first,), index = initial(model, dataset, trajectory, start, lag)
+    if dataset.changing:
+        raise ValueError(
+            f"inputs: {', '.join(dataset.changing)} change in time, and many processes forecast with "
+            "constant inputs only; forecast in one process"
+        )
     context = context_of(known, dataset.thinned(lag), trajectory) if model.data_ else {}
     stepper = model.stepper_.bind(**context)
     states = np.asarray(stepper.inputs.cover(first), dtype)[None]

@@ -14,6 +14,7 @@ from jaxtyping import Bool, Float, Int
 
 from ..grid.memory import check_memory
 from ..grid.windows import AnyArray
+from .drive import STILL, Drive
 from .stepper import Stepper
 
 # A state counts as diverged once it is this many ranges of the training data away from them. Those of
@@ -98,6 +99,8 @@ def trajectory(
     kept: int,
     every: int = 1,
     *,
+    parameters=None,
+    fields=None,
     remember: str = "steps",
     idle: bool = False,
 ) -> tuple[Float[AnyArray, "kept C ..."], Float[AnyArray, " kept"], Int[AnyArray, ""]]:
@@ -106,6 +109,10 @@ def trajectory(
     Returns the states, their excess over the training range, and the number of good steps. After a
     diverged step the state stands still at the last good one, so gradients stay finite; none flows
     through the excess.
+
+    `parameters` `(steps, P)` and `fields` `(steps, F, *space)` are the inputs of each of the
+    `kept * every` steps, by which a trajectory can be differentiated too; None for those that the
+    stepper holds.
 
     `remember` is what a gradient holds in memory: "steps" the state of every step, from which its
     hidden units are computed again; "kept" only the kept states, so that memory is `kept + every`
@@ -123,35 +130,42 @@ def trajectory(
         """The excess, through which no gradient flows: nobody asked for it, and it is not cheap."""
         return jax.lax.stop_gradient(excess(stepper, state))
 
-    def advance(state, fine, good):
-        following = once(state)
+    def advance(state, fine, good, now):
+        following = once(state, now)
         fine &= jax.lax.stop_gradient(bounded(stepper, following))
         return jnp.where(fine, following, state), fine, good + fine.astype(good.dtype)
 
-    def step(carry, _):
+    def step(carry, now):
+        state, fine, good = carry
         if idle:
-            return jax.lax.cond(carry[1], advance, lambda *carry: carry, *carry), None
-        return advance(*carry), None
+            return jax.lax.cond(fine, advance, lambda *known: known[:3], *carry, now), None
+        return advance(state, fine, good, now), None
 
-    def keep(carry, _):
+    def keep(carry, now):
         # A loop of one turn would cost as much as half a step on a small grid.
-        carry, _ = step(carry, None) if every == 1 else jax.lax.scan(step, carry, length=every)
+        if every == 1:
+            carry, _ = step(carry, now.rows(0))
+        else:
+            carry, _ = jax.lax.scan(step, carry, now, length=every)
         return carry, (carry[0], status(carry[0]))
 
-    once: Callable = stepper
+    def once(state, now):
+        return now.step(stepper, state)
+
+    drive = Drive(parameters, fields).in_pieces(kept, every)
     if remember != "everything":
-        once = jax.checkpoint(lambda u: stepper(u), prevent_cse=False)  # a scan keeps them apart
+        once = jax.checkpoint(once, prevent_cse=False)  # a scan keeps them apart
     if remember == "kept":
         keep = jax.checkpoint(keep, prevent_cse=False)
     carry = (jnp.asarray(state), jnp.asarray(True), jnp.zeros((), jnp.int32))
-    (_, _, good), (states, outside) = jax.lax.scan(keep, carry, length=kept)
+    (_, _, good), (states, outside) = jax.lax.scan(keep, carry, drive, length=kept)
     return states, outside, good
 
 
 @partial(jax.jit, static_argnames=("kept", "every"), donate_argnames="states")
-def _batch(stepper, states, kept, every):
+def _batch(stepper, states, drive, kept, every):
     def one(state):
-        return trajectory(stepper, state, kept, every, idle=True)
+        return trajectory(stepper, state, kept, every, **drive._asdict(), idle=True)
 
     # As many members at a time as fill a block of windows: more would only leave the cache. One
     # that goes alone stops where it diverges; of several, each computes on and discards.
@@ -165,13 +179,17 @@ def _batch(stepper, states, kept, every):
     return parts[0][:, -1], *parts
 
 
-_step = jax.jit(lambda stepper, states: jax.vmap(stepper)(states))
+@jax.jit
+def _step(stepper, states, drive):
+    return jax.vmap(lambda state, now: now.step(stepper, state))(states, drive)
 
 
-def advance(stepper: Stepper, states: np.ndarray, dtype: str = "float64") -> np.ndarray:
-    """A batch of states `(batch, channel, *space)` one step later."""
+def advance(
+    stepper: Stepper, states: np.ndarray, dtype: str = "float64", drive: Drive = STILL
+) -> np.ndarray:
+    """A batch of states `(batch, channel, *space)` one step later, each with inputs of its own."""
     with jax.enable_x64(dtype == "float64"):
-        return np.asarray(_step(stepper, jnp.asarray(states, dtype)))
+        return np.asarray(_step(stepper, jnp.asarray(states, dtype), drive.cast(dtype)))
 
 
 def forecast(
@@ -182,9 +200,11 @@ def forecast(
     dtype: str = "float64",
     progress: Callable[[int, int], object] | None = None,
     chunk: int | None = None,
+    drive: Drive = STILL,
 ) -> list[Forecast]:
     """Forecast a batch `(batch, channel, *space)`, all members in one compiled scan.
 
+    All have the same inputs at a step: those of the stepper, or of `drive`.
     With `progress(done, total)` the scan is cut into chunks; without, it is one. Forecasts of all
     lengths share what was compiled if so many kept states make a `chunk`.
     """
@@ -193,14 +213,11 @@ def forecast(
         last = jnp.array(first)  # a copy: it is given away, and its memory used again
         begun = first[:, None], np.zeros((len(first), 0))
         kept, outside, good = in_chunks(
-            lambda last, count: _batch(stepper, last, count, every),
-            last,
-            begun,
-            steps,
-            every,
-            progress,
-            chunk,
-        )
+            lambda last, count, now: _batch(
+                stepper, last, drive.rows(now).cast(dtype), count, every
+            ),
+            last, begun, steps, every, progress, chunk,
+        )  # fmt: skip
     return [
         finish(*of, steps // every * every, every) for of in zip(kept, outside, good, strict=True)
     ]
@@ -225,14 +242,15 @@ def in_chunks(
 ) -> list[np.ndarray]:
     """Advance a batch chunk by chunk: what was begun with what follows, and the good steps of each.
 
-    `advance(last, kept)` gives the last state, arrays `(batch, kept, ...)`, and the good steps.
+    `advance(last, kept, steps)` gives the last state, arrays `(batch, kept, ...)`, and the good
+    steps; `steps` is the slice of all steps that it takes.
     """
     kept = steps // every
     chunk = chunk or max(1, kept if progress is None else -(-kept // 25))
     parts, good = [begun], np.zeros(len(begun[0]), int)
     for done in range(0, kept, chunk):
         count = min(chunk, kept - done)
-        last, *part, fine = advance(last, count)
+        last, *part, fine = advance(last, count, slice(done * every, (done + count) * every))
         parts.append(tuple(map(np.asarray, part)))
         # A member that stood still before stays where it was: its count must not go on.
         good = np.where(good == done * every, good + np.asarray(fine), good)

@@ -92,12 +92,17 @@ class Stepper(eqx.Module):
     def bind(self, parameters=None, fields=None) -> Stepper:
         """The same stepper for other parameters `(P,)` or context fields `(F, *space)`.
 
+        Pure JAX, as a step is: `lambda u, p, f: stepper.bind(p, f)(u)` is a function of all three
+        that `jax.jit` and `jax.grad` take.
+
         >>> model.stepper_.bind(parameters=[]).dimension
         1
         """
         given = {"parameters": parameters, "fields": fields}
         given = {
-            name: np.asarray(value, np.float64) for name, value in given.items() if value is not None
+            name: value if isinstance(value, jax.Array) else np.asarray(value, np.float64)
+            for name, value in given.items()
+            if value is not None
         }
         for name, value in given.items():
             current = getattr(self.inputs.context, name)

@@ -149,8 +149,9 @@ CARD: dict[str, Check] = {
     "context": _list_of(_is_text),
     "masked": FLAG,
     "system": _is_text,
+    "inputs": _list_of(_is_text),
 }
-OPTIONAL = {"system"}  # of the card
+OPTIONAL = {"system", "inputs"}  # of the card
 
 
 def check_settings(settings: Mapping[str, Any]) -> None:

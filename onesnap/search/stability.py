@@ -18,6 +18,7 @@ from jaxtyping import Float, Int
 from ..data.pairs import Pairs
 from ..grid.boundary import both_sides
 from ..grid.windows import window_sides
+from ..model.drive import STILL, Drive
 from ..model.rollout import Forecast, advance, forecast
 from ..model.stepper import Stepper
 from ..symmetry import Element, Group
@@ -25,6 +26,7 @@ from .folds import spread
 from .policy import POLICY, Policy
 
 EVERY, SHORT, FEWEST, MOST = POLICY.steps
+MOST_BYTES = 2**28  # of inputs that a trial is driven by
 MANY = POLICY.few * POLICY.folds  # states, at most, that short ones start from
 
 
@@ -122,7 +124,9 @@ def try_stability(
         bound = replace(stepper, inputs=inputs)
         start = start_of(stepper, pairs, number, group)
         kick = np.random.default_rng(0).normal(0.0, policy.kick, start.shape) * width
-        trial = trial_forecast(bound, start + kick, steps, dtype)
+        trial = trial_forecast(
+            bound, start + kick, steps, dtype, inputs_in_turn(pairs, number, steps)
+        )
         start, states = inputs.split(start)[0], trial.states[:, : stepper.channels]
         trial = replace(trial, states=states)
         return _lasted(trial, start, known, steps, policy, stepper.amplitudes is None)
@@ -162,12 +166,29 @@ def start_of(stepper: Stepper, pairs: Pairs, number: int, group: Group) -> np.nd
     return np.concatenate([start, past]) if older else start
 
 
-def trial_forecast(stepper: Stepper, start: np.ndarray, steps: int, dtype: str) -> Forecast:
+def inputs_in_turn(pairs: Pairs, number: int, steps: int) -> Drive:
+    """Inputs of the pairs from one on, one a step, where they change in time.
+
+    None would stay for long, and no data says what came of it if one did.
+    """
+    row = 8 * (pairs.parameters[0].size + pairs.fields[0].size)
+    if not pairs.driven or row * steps > MOST_BYTES:
+        return STILL
+    order = (number + np.arange(steps)) % len(pairs)
+    beside = [values if values.shape[1] else None for values in (pairs.parameters, pairs.fields)]
+    return Drive(*(None if values is None else values[order] for values in beside))
+
+
+def trial_forecast(
+    stepper: Stepper, start: np.ndarray, steps: int, dtype: str, drive: Drive = STILL
+) -> Forecast:
     """A forecast without the net of a margin: what would fall into it is not steady."""
     scaling = replace(stepper.scaling, margin=None)
     free = replace(stepper, inputs=replace(stepper.inputs, scaling=scaling))
     # Compilation takes longer than many a trial: short and long ones share it.
-    (trial,) = forecast(free, start[None], steps, every=EVERY, dtype=dtype, chunk=SHORT // EVERY)
+    (trial,) = forecast(
+        free, start[None], steps, every=EVERY, dtype=dtype, chunk=SHORT // EVERY, drive=drive
+    )
     return trial
 
 

@@ -21,7 +21,15 @@ from .folds import spread
 from .held_out import LEAST_ERROR, Judge
 from .option import Option
 from .simple import POOR
-from .stability import EVERY, FEWEST as STEPS, SHORT, complete, start_of, trial_forecast
+from .stability import (
+    EVERY,
+    FEWEST as STEPS,
+    SHORT,
+    complete,
+    inputs_in_turn,
+    start_of,
+    trial_forecast,
+)
 
 
 class Disagreement(NamedTuple):
@@ -62,7 +70,8 @@ def _visited(
         inputs = stepper.inputs.bind(pairs.parameters[number], pairs.fields[number])
         start, pair = start_of(stepper, pairs, int(number), group), pairs[[int(number)]]
         bound = replace(stepper, inputs=inputs)
-        trial = trial_forecast(bound, start, STEPS, dtype)
+        drive = inputs_in_turn(pairs, int(number), STEPS)
+        trial = trial_forecast(bound, start, STEPS, dtype, drive)
         for step, state in zip(trial.steps, trial.states[:, None], strict=True):
             if step and step in (EVERY, *range(0, STEPS + 1, SHORT)):
                 whole = state.shape[2:] == pair.before.shape[2:]  # not a corner, which has no fields

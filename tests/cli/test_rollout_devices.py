@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 import onesnap as snap
 from onesnap.cli import app
-from onesnap.cli.data import join
+from onesnap.cli.forecast import join
 
 
 @pytest.fixture(scope="module")

@@ -98,3 +98,13 @@ def test_the_number_of_trajectories_has_to_be_possible():
 )
 def test_lists_of_points_tell_which_axis_is_which(shape, lists, names):
     assert by_axes(shape, lists) == names
+
+
+def test_samples_and_channels_need_no_list_of_points():
+    lists = {"t": 50, "x": 32, "y": 24}
+    assert by_axes((7, 50, 32), lists) == ["sample", "t", "x"]
+    assert by_axes((7, 50, 2, 32), lists) == ["sample", "t", "channel", "x"]
+    assert by_axes((50, 32, 24, 3), lists) == ["t", "x", "y", "channel"]
+    assert by_axes((50, 32, 9), lists) is None  # too many for channels, and nothing says what
+    assert by_axes((7, 6, 50, 32), lists) is None
+    assert by_axes((7, 50), lists) is None

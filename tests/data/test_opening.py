@@ -100,3 +100,20 @@ def test_damaged_data_is_refused_or_read(folder, tmp_path_factory, name, data):
     except (ValueError, OSError) as error:
         refusal = str(error)
     assert name in refusal  # whatever it is, it says which file
+
+
+@pytest.mark.parametrize(
+    ("name", "start", "words"),
+    [
+        ("a.pkl", b"\x80\x04\x95", "a pickle, which can run code and is never opened.*np.save"),
+        ("a.vtk", b"# vtk DataFile Version 3.0\n", "VTK.*pyvista"),
+        ("a.tif", b"II*\x00", "TIFF.*tifffile"),
+        ("a.nc.gz", b"\x1f\x8b\x08", "gzip.*gunzip"),
+        ("a.csv", b"1,2,3\n", "text.*np.loadtxt"),
+        ("a.xyz", b"something", "no format of data; known are .npy.*convert others with xarray"),
+    ],
+)
+def test_what_cannot_be_opened_gets_a_hint(name, start, words, tmp_path):
+    (tmp_path / name).write_bytes(start)
+    with pytest.raises(DataError, match=words):
+        snap.open(tmp_path / name)

@@ -25,7 +25,8 @@ def test_what_a_file_says_is_read(read, folder):
         )
         floor = np.broadcast_to(file["t0_fields/floor"][:][:, None], (8, 9))
         np.testing.assert_array_equal(dataset.context_fields(1)[0], floor)
-    assert dataset.notes == ("scalar drift left out: it changes with time",)
+    assert dataset.series == ("drift",)
+    assert dataset.notes == ()
 
 
 @pytest.fixture

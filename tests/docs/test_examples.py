@@ -39,7 +39,12 @@ def number(pattern: str, printed: str) -> float:
 
 
 def test_every_example_is_tested():
-    assert {path.stem for path in FOLDER.glob("*.py")} == {"one_pair", "own_system", "gradient"}
+    assert {path.stem for path in FOLDER.glob("*.py")} == {
+        "one_pair",
+        "own_system",
+        "gradient",
+        "steer",
+    }
 
 
 def test_one_pair(tmp_path):
@@ -68,6 +73,11 @@ def test_gradient(tmp_path):
     assert "float64" in printed
     assert number("waves longer than 4:", printed) < 0.05
     assert number("all waves:", printed) < 1
+
+
+def test_steer(tmp_path):
+    printed = run("steer", tmp_path)
+    assert number("steered", printed) < 0.1 * number("alone", printed)
 
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.py")), ids=lambda path: path.stem)

@@ -31,7 +31,9 @@ GRANTED = {
 }
 SLOW = {"index.md", "trust.md"}
 # By test_tutorials and test_scale.
-ELSEWHERE = {"own-array.md", "noisy.md", "well-and-pdebench.md", "scale.md"}
+ELSEWHERE = {
+    "own-array.md", "noisy.md", "well-and-pdebench.md", "gaps.md", "steer.md", "scale.md"
+}  # fmt: skip
 # Commands of a checkout take minutes, and are tested by themselves.
 MAKE = re.compile(r"(make|\.venv/bin/onesnap (bench|reproduce|peers)|onesnap bench)\b")
 

@@ -93,6 +93,25 @@ def test_the_length_is_chosen_by_held_out_errors():
     )
 
 
+def test_the_length_is_judged_on_the_boundary_that_the_data_knows(tmp_path, monkeypatch):
+    from onesnap.fit import settings as fitting
+
+    np.savez(tmp_path / "wave.npz", states=WAVE, dt=0.5)
+    judged = list[object]()
+
+    def look(problem, most):
+        judged.append(problem.boundary)
+        return 1
+
+    monkeypatch.setattr(fitting, "find_history", look)
+    for given, expected in ((None, "periodic"), ("wall", "wall"), (0.5, 0.5)):
+        data = snap.open(tmp_path / "wave.npz", boundary=given)
+        snap.Surrogate(**LINEAR | {"noise": 1e-3}, history="auto").prepare(data)
+        assert judged.pop() == ((expected, expected),)
+    snap.Surrogate(**LINEAR | {"noise": 1e-3}, history="auto", boundary="open").prepare(data)
+    assert judged == [(("open", "open"),)]
+
+
 def test_files_carry_it(tmp_path):
     from onesnap.model.forecast_file import forecast_to_file
 

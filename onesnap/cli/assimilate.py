@@ -1,0 +1,188 @@
+"""The command that makes the most of noisy, gappy or sparse observations with a learned model."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .bars import bars
+from .options import Beside, Dims, FieldName, File, Force, Step, Vectors, Which, add, as_learned
+from .words import say, show, warn
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ..data import Dataset
+    from ..evaluate.assimilate import Analysis
+    from ..surrogate import Surrogate
+
+NoiseOf = Annotated[
+    str | None,
+    typer.Option(
+        "--noise",
+        help="Deviation of observation errors, one number or one a channel as in 0.1,2; measured "
+        "where it is left out.",
+    ),
+]
+
+
+def assimilate(
+    model: Annotated[Path, typer.Argument(help="A model file.")],
+    observations: File,
+    out: Annotated[Path, typer.Option(help="File to write: .zarr, .nc, .h5 or .npz.")],
+    noise: NoiseOf = None,
+    last: Annotated[
+        int | None, typer.Option(min=2, help="Use so many states at most; all without it.")
+    ] = None,
+    window: Annotated[
+        str, typer.Option(help="States in the window; auto takes as many as the model holds for.")
+    ] = "auto",
+    members: Annotated[
+        int, typer.Option(min=0, help="Further fits that tell the uncertainty; 0 for none.")
+    ] = 4,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the noise of these fits.")] = 0,
+    start: Annotated[int, typer.Option(help="State that the window ends with; -1 is the last.")] = -1,
+    trajectory: Which = 0,
+    truth: Annotated[
+        Path | None, typer.Option(help="What really happened, if that is known: a file alike.")
+    ] = None,
+    field: FieldName = None,
+    dims: Dims = None,
+    dt: Step = None,
+    vector: Vectors = None,
+    inputs: Beside = None,
+    force: Force = False,
+) -> None:
+    """Find the trajectory of a model that fits noisy, gappy or sparse observations best."""
+    from ..data import open as open_data
+    from ..data.card import in_steps
+    from ..data.writing import check_name
+    from ..model.analysis_file import write_analysis
+    from ..surrogate import load
+
+    check_name(out, force)
+    if window != "auto" and not (window.isdecimal() and int(window) > 1):
+        raise ValueError(f"window: expected auto, or 2 states or more, got {window!r}")
+    learned = load(model)
+    given: dict[str, Any] = {"field": field, "dims": dims, "dt": dt}
+    given |= as_learned(learned, vector, inputs)
+    dataset = open_data(observations, **given)
+    length = int(window) if window != "auto" else None
+    more: dict[str, Any] = {"members": members, "seed": seed} | ({} if length else {"window": "auto"})
+    with warnings.catch_warnings(record=True) as caught, bars() as tell:
+        warnings.simplefilter("always", UserWarning)
+        tell("assimilate", 0, 1)
+        analysis = analyse(learned, dataset, trajectory, start, length or last, noise, **more)
+        tell("assimilate", 1, 1)
+    lag = in_steps(learned.data_, dataset, learned.plan_.lag)
+    index = start + dataset.trajectories[trajectory].steps if start < 0 else start
+    first = index - lag * (len(analysis.states) - 1)
+    write_analysis(
+        learned, model, dataset, out, analysis.states, analysis.deviation,
+        trajectory=trajectory, start=first, lag=lag, force=force,
+    )  # fmt: skip
+    say(f"{out}: {len(analysis.states)} states, the last of them state {index} of the observations")
+    _tell(analysis, f"{observations} by {model}")
+    if truth is not None:
+        known = open_data(truth, **given).states(trajectory, first, index + 1)[::lag]
+        _compare(analysis, known, truth)
+    for warning in caught:
+        warn(warning.message)
+
+
+def analyse(
+    model: Surrogate, dataset: Dataset, trajectory: int, start: int, last: int | None,
+    noise: str | None, **more,
+) -> Analysis:  # fmt: skip
+    """The analysis of the last so many states up to one of a dataset, or of all of them.
+
+    The model is bound to the inputs of the trajectory. Noise that is not given is measured.
+    """
+    from .. import noise_level
+    from ..data.card import context_of, in_steps
+    from ..evaluate.assimilate import assimilate as find
+    from ..model.drive import bind_inputs
+
+    if dataset.changing:
+        raise ValueError(
+            f"inputs: {', '.join(dataset.changing)} change in time, and observations are assimilated "
+            "with constant inputs only"
+        )
+    many = len(dataset.trajectories)
+    if trajectory >= many:
+        raise ValueError(f"trajectory: expected 0 to {many - 1}, got {trajectory}")
+    lag, steps = (
+        in_steps(model.data_, dataset, model.plan_.lag),
+        dataset.trajectories[trajectory].steps,
+    )
+    index = start + steps if start < 0 else start
+    most = index // lag + 1
+    if not lag <= index < steps or (last or 2) > most:
+        raise ValueError(
+            f"start: {dataset.path} has {steps} states, {max(0, most)} of them, a step of the model "
+            f"apart, up to state {start}; expected {last or 2} or more to assimilate"
+        )
+    states = dataset.states(trajectory, 0, index + 1)
+    if noise is None:
+        level = noise_level(states)
+        if not (level > 0).all():
+            raise ValueError(
+                "noise: none can be told from these states; give the deviation of their errors, as "
+                "in --noise 0.1"
+            )
+    else:
+        level = parse_noise(noise)
+    if model.data_:
+        context = context_of(model.data_, dataset.thinned(lag), trajectory)
+        model.fit_ = replace(model.fit_, stepper=bind_inputs(model.stepper_, **context))
+    seen = states[index - lag * ((last or most) - 1) :: lag]
+    given: dict[str, Any] = {"window": len(seen) if last else "auto"} | more
+    return find(model, seen, noise=level, every=1, **given)
+
+
+def parse_noise(text: str) -> float | list[float]:
+    """What --noise says: one number, or one a channel."""
+    try:
+        levels = [float(word) for word in text.split(",")]
+    except ValueError:
+        raise ValueError(f"noise: expected numbers, as in 0.1 or 0.1,2, got {text!r}") from None
+    return levels[0] if len(levels) == 1 else levels
+
+
+def _tell(analysis: Analysis, title: str) -> None:
+    """What is left over, and how uncertain the states are."""
+    import numpy as np
+
+    meaning = "1 at most, if model and noise are right"
+    rows = [("mean square left over, in units of the noise", f"{analysis.misfit:.3g}", meaning)]
+    if analysis.deviation is not None:
+        size = np.sqrt(np.mean(analysis.deviation**2))
+        rows.append(("uncertainty", f"{size:.3g}", "root mean square of the deviation"))
+    show(rows, title)
+
+
+def _compare(analysis: Analysis, truth: np.ndarray, name: Path) -> None:
+    """Errors of the observations and of the analysis, at some times of the window."""
+    import numpy as np
+
+    raw, analysed = analysis.compare(truth)
+    rows: list[tuple[str, ...]] = [("all", f"{raw:.4g}", f"{analysed:.4g}")]
+    scale, space = truth.std(axis=(0, *range(2, truth.ndim))), tuple(range(1, truth.ndim - 1))
+    for time in np.unique(np.linspace(0, len(truth) - 1, 6).round().astype(int)):
+        errors = [
+            np.mean(np.sqrt(np.nanmean((states[time] - truth[time]) ** 2, axis=space)) / scale)
+            for states in (analysis.observed, analysis.states)
+        ]
+        rows.append((str(time - len(truth) + 1), *(f"{error:.4g}" for error in errors)))
+    columns = ("state before the last", "error of the observations", "error of the analysis")
+    show(rows, f"against {name}, in units of its deviation", columns)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    example = "assimilate model.safetensors noisy.nc --noise 0.1 --window 20 --out analysis.nc"
+    add(app, (assimilate, example))
