@@ -97,12 +97,14 @@ def _correlate(seen: np.ndarray, kernel: np.ndarray) -> np.ndarray:
 
 
 def make_denoiser(sequences: list[np.ndarray], noise: Float[np.ndarray, " C"]) -> Denoiser | None:
-    """The estimate for sequences of states with this noise; None where they are too few."""
+    """The estimate for sequences with this noise; None where that is none, or states are too few."""
     shape = sequences[0].shape[1:]
     axes = (0, *range(2, 1 + len(shape)))
     mean = np.mean([np.nanmean(one, axis=axes) for one in sequences], axis=0)
     size = np.sqrt(np.mean([np.nanvar(one, axis=axes) for one in sequences], axis=0))
     sigma = np.maximum(noise, NONE * np.where(size > 0, size, 1.0))
+    if not np.any(noise > NONE * size):
+        return None
     for most in VALUES:
         window = _window(min(map(len, sequences)), shape, most)
         values = int(np.prod(window))

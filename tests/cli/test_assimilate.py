@@ -4,14 +4,14 @@ import re
 
 import numpy as np
 import pytest
-from toys import smooth
+from toys import blurred
 from typer.testing import CliRunner
 
 import onesnap as snap
 from onesnap.cli import app
 from onesnap.cli.assimilate import parse_noise
 
-STATE, NOISE = smooth(0, (1, 1, 32))[0], 0.05
+STATE, NOISE = 4 * blurred(0, (1, 1, 32), passes=6)[0], 0.05
 TRUTH = np.stack([np.roll(STATE, time, axis=-1) for time in range(16)])
 
 

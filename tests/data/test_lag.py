@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from heat import cooling
 from toys import waves
 
+import onesnap as snap
 from onesnap.data.arrays import from_array
 from onesnap.data.lag import find_lag
 from onesnap.data.noise import noise_level
@@ -40,6 +42,25 @@ def test_a_field_is_no_noise():
     assert noise_level(WAVES[..., :4]) == 0
     rough = np.stack([np.roll(np.repeat(RANDOM.normal(size=32), 2), n) for n in range(50)])
     assert noise_level(rough[:, None]) == 0
+
+
+@pytest.mark.parametrize("channels", [1, 2])
+def test_what_a_window_foretells_is_no_noise(channels):
+    """However rough it is: a field that no window resolves but that moves, or decays, by a law."""
+    rough = RANDOM.normal(size=(channels, 48))
+    rough = rough + np.roll(rough, 1, -1) + np.roll(rough, -1, -1)
+    moving = np.stack([np.roll(rough, n, -1) for n in range(48)])
+    assert (noise_level(moving) == 0).all()
+    assert (noise_level(cooling(24, channels, 33)) == 0).all()
+    noisy = np.concatenate([moving[:, :1], 0.3 * RANDOM.normal(size=(48, 1, 48))], axis=1)
+    assert noise_level(noisy) == pytest.approx([0.0, 0.3], rel=0.1)
+
+
+def test_a_rough_sequence_without_noise_is_learned_as_it_is():
+    rough = RANDOM.normal(size=(1, 48))
+    states = np.stack([np.roll(rough, n, -1) for n in range(16)])
+    model = snap.Surrogate(extent=1, stride=1, hidden=0, noise=1e-9, symmetry=None).fit(states)
+    np.testing.assert_allclose(model.predict(states[:-1]), states[1:], atol=1e-9)
 
 
 def test_noise_that_neighbours_share_is_not_white():

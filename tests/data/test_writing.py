@@ -36,7 +36,7 @@ def test_what_is_written_is_read_again(ending, tmp_path):
 
 
 def test_axes_and_units_are_labelled(tmp_path):
-    write(tmp_path / "a.nc", STATES, np.arange(5.0), CARD, ORIGIN, band=np.abs(STATES))
+    write(tmp_path / "a.nc", STATES, np.arange(5.0), CARD, ORIGIN, {"band": np.abs(STATES)})
     with xr.open_dataset(tmp_path / "a.nc", decode_times=False) as data:
         assert data["p"].attrs["units"] == "Pa"
         assert data["time"].attrs["units"] == "s"

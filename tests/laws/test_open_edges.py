@@ -258,6 +258,7 @@ def test_a_grid_smaller_than_a_window_is_refused():
         snap.Surrogate(**PLAIN, extent=4, stride=2, hidden=10).fit(before, before)
 
 
+@pytest.mark.filterwarnings("ignore:the best window is the largest tried")
 @pytest.mark.parametrize("points", [10, 11, 12])
 def test_a_grid_of_hardly_more_than_a_window_is_learned(points):
     """Whole searches too: nothing may depend on windows that reach over the ends."""

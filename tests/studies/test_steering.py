@@ -9,7 +9,7 @@ from studies.accuracy import steering
 
 def test_the_real_state_is_calmed():
     solve = steering.make_solver()
-    model = steering.learn(solve, 0, 150, hidden=40)
+    model = steering.learn(solve, 0, 300)
     start = snap.simulate(steering.SYSTEM, steps=0, seed=0)[0]
     run = steering.steer(solve, steering.make_planner(model, iterations=10), start, steps=40)
     np.testing.assert_allclose(solve(start, run.inputs), run.states, atol=1e-9)
