@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -107,21 +107,15 @@ def open_well(path, file, arrays: Mapping[str, Any], inputs=None) -> Dataset:
     if not moving:
         raise DataError(f"{path}: inputs: expected at least one field that is none")
 
-    def make(sample: int) -> Trajectory:
+    def reads(sample: int, several: Sequence[Quantity]) -> Callable[[int, int], np.ndarray]:
         def read(start: int, stop: int) -> np.ndarray:
             with opened(path) as file:
-                parts = [q.read(file, sample, start, stop, space) for q in moving]
+                parts = [q.read(file, sample, start, stop, space) for q in several]
             return np.concatenate(parts, axis=1)
 
-        def context() -> np.ndarray:
-            with opened(path) as file:
-                return np.concatenate([q.read(file, sample, 0, 1, space)[0] for q in still])
+        return read
 
-        def forced(start: int, stop: int) -> np.ndarray:
-            with opened(path) as file:
-                parts = [q.read(file, sample, start, stop, space) for q in driven]
-            return np.concatenate(parts, axis=1)
-
+    def make(sample: int) -> Trajectory:
         def series(start: int, stop: int) -> np.ndarray:
             with opened(path) as file:
                 columns = [
@@ -130,8 +124,9 @@ def open_well(path, file, arrays: Mapping[str, Any], inputs=None) -> Dataset:
             return np.concatenate(columns, axis=1)
 
         return Trajectory(
-            steps, read, tuple(table[sample]), context if still else None,
-            series if lists else None, forced if driven else None,
+            steps, reads(sample, moving), tuple(table[sample]),
+            (lambda: reads(sample, still)(0, 1)[0]) if still else None,
+            series if lists else None, reads(sample, driven) if driven else None,
         )  # fmt: skip
 
     boundary, mask = _boundary(path, file, arrays, axes, space)

@@ -93,8 +93,10 @@ def _doubts(steady: Stability, stepper: Stepper, training: Training, plan: Plan)
             f"trial forecasts leave the range of the data from step {steady.left} on, and diverge "
             f"later: the data says nothing of what comes then; {advice}"
         )
+    if training.given["noise"] != "auto":
+        return ""
     starts = superposed(stepper, training.sample)
-    if training.given["noise"] != "auto" or starts is None:
+    if starts is None:
         return ""
     sample, group, dtype = training.sample, plan.symmetry, training.given["dtype"]
     unlike = try_stability(stepper, sample, group, dtype, starts=starts)

@@ -30,7 +30,7 @@ def hdf5(path):
         file.update({"u": STATES, "wind": WIND, "tide": TIDE, "floor": FLOOR})
 
 
-def netcdf(path):
+def labelled() -> xr.Dataset:
     axes = ("sample", "time", "x", "y")
     data = {
         "u": (axes, STATES),
@@ -38,18 +38,15 @@ def netcdf(path):
         "tide": (axes[:2], TIDE),
         "floor": (axes[2:], FLOOR),
     }
-    xr.Dataset(data).to_netcdf(path, engine="h5netcdf")
+    return xr.Dataset(data)
+
+
+def netcdf(path):
+    labelled().to_netcdf(path, engine="h5netcdf")
 
 
 def zarr(path):
-    axes = ("sample", "time", "x", "y")
-    data = {
-        "u": (axes, STATES),
-        "wind": (axes, WIND),
-        "tide": (axes[:2], TIDE),
-        "floor": (axes[2:], FLOOR),
-    }
-    xr.Dataset(data).to_zarr(path, zarr_format=3, consolidated=False)
+    labelled().to_zarr(path, zarr_format=3, consolidated=False)
 
 
 def matlab(path):
