@@ -305,6 +305,25 @@ def test_noise_that_flattens_what_was_learned_is_no_way_to_be_steady(monkeypatch
     assert prepared.plan_.noise == noises[0].size
 
 
+def test_shrinkage_calms_a_fit_where_noise_does_not(monkeypatch):
+    """All windows and more units may fit too well: what the search chose is not kept at any price."""
+    states = waves(4)
+    settings = QUICK | {"extent": 3, "stride": 2, "hidden": 60, "noise": "auto", "shrinkage": "auto"}
+    prepared = snap.Surrogate(**settings).prepare(states, bent(states))
+    settled = replace(
+        prepared.fit_.training.settled,
+        plan=replace(prepared.plan_, shrinkage=1e-10),
+        noises=prepared.fit_.training.settled.noises[:1],
+    )
+    prepared.fit_ = replace(prepared.fit_, training=replace(prepared.fit_.training, settled=settled))
+    lasted = iter([1, 1, 100])
+    monkeypatch.setattr(readout, "try_stability", lambda *_, **__: Stability(next(lasted), 100))
+    monkeypatch.setattr(readout, "superposed", lambda *_: None)
+    prepared.partial_fit(states, bent(states))
+    assert prepared.plan_.shrinkage == 1e-6
+    assert "fits to fewer windows needed 1e-10" in prepared.plan_.reasons["shrinkage"]
+
+
 def test_trial_forecasts_that_diverge_far_outside_the_data_are_announced(monkeypatch):
     monkeypatch.setattr(readout, "try_stability", lambda *_, **__: Stability(100, 100, 4, left=30))
     with pytest.warns(UserWarning, match="leave the range of the data from step 30 on, and diverge"):

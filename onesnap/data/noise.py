@@ -12,10 +12,12 @@ look alike; but noise cannot be foretold, and what a small linear window foretel
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import comb
+from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float, Int
 from numpy.lib.stride_tricks import sliding_window_view
 
 from ..grid.states import check_states
@@ -63,22 +65,43 @@ def noise_level(states) -> Float[np.ndarray, " C"]:
 
 
 def _surprise(states: np.ndarray) -> Float[np.ndarray, " C"]:
-    """What windows of three cells a side leave of the next state: as much as the noise, at least."""
-    window = states.shape[1], *(3,) * (states.ndim - 2)
-    seen = sliding_window_view(states[:-1], window, axis=tuple(range(1, states.ndim)))
-    middle = (slice(1, None), slice(None), *(slice(1, -1),) * (states.ndim - 2))
-    following = np.moveaxis(states[middle], 1, -1)
+    """What a small linear window leaves of the next state: as much as the noise, at least."""
+    left = unforetold(states[:-1], states[1:])
+    if left is None:
+        return np.full(states.shape[1], np.inf)  # nobody knows
+    return np.sqrt(np.sum(left.residuals[left.learned] ** 2, axis=0) / left.free)
+
+
+class Unforetold(NamedTuple):
+    """What a linear window leaves of some cells, and the numbers of the pairs that they are of."""
+
+    residuals: Float[np.ndarray, "cells C"]
+    pairs: Int[np.ndarray, " cells"]
+    learned: Bool[np.ndarray, " cells"]
+    free: int  # degrees of freedom
+
+
+def unforetold(before: np.ndarray, after: np.ndarray, but: Sequence[int] = ()) -> Unforetold | None:
+    """What windows of three cells a side leave, learned from all pairs `but` some.
+
+    None where there is too little to learn from.
+    """
+    window = before.shape[1], *(3,) * (before.ndim - 2)
+    seen = sliding_window_view(before, window, axis=tuple(range(1, before.ndim)))
+    middle = (slice(None), slice(None), *(slice(1, -1),) * (before.ndim - 2))
+    following = np.moveaxis(after[middle], 1, -1)
     places = following.shape[:-1]
     chosen = np.linspace(0, np.prod(places) - 1, WINDOWS).round().astype(int)
     at = np.unravel_index(np.unique(chosen), places)
     rows = seen[:, 0][at].reshape(len(at[0]), -1)
     targets = following[at]
     whole = np.isfinite(rows).all(axis=1) & np.isfinite(targets).all(axis=1)
-    rows, targets = np.insert(rows[whole], 0, 1.0, axis=1), targets[whole]
-    if len(rows) <= 2 * rows.shape[1]:
-        return np.full(states.shape[1], np.inf)  # nobody knows
-    left = targets - rows @ np.linalg.lstsq(rows, targets)[0]
-    return np.sqrt(np.sum(left**2, axis=0) / (len(rows) - rows.shape[1]))
+    rows, targets, pairs = np.insert(rows[whole], 0, 1.0, axis=1), targets[whole], at[0][whole]
+    learned = ~np.isin(pairs, but)
+    if (free := np.sum(learned) - rows.shape[1]) <= rows.shape[1]:
+        return None
+    left = targets - rows @ np.linalg.lstsq(rows[learned], targets[learned])[0]
+    return Unforetold(left, pairs, learned, int(free))
 
 
 def median_square(rest: np.ndarray) -> Float[np.ndarray, " C"]:

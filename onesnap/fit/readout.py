@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from heapq import heappop, heappush
+from itertools import count
 from typing import NamedTuple
 
-from ..data.pairs import Pairs
 from ..model.plan import Plan
 from ..model.stepper import Stepper, average
 from ..search.build import Parts
@@ -14,6 +15,7 @@ from ..search.policy import POLICY
 from ..search.search import Noise
 from ..search.stability import UNTRIED, Stability, log_error, most_useful, try_stability
 from ..search.unlike import first_divergence, superposed
+from ..symmetry import Group
 from .record import Fit, Training, training_of
 
 # Where the noise is given, trial forecasts choose nothing, and may cost a tenth.
@@ -29,22 +31,11 @@ def solve(fit: Fit) -> Fit:
         stepper = training.parts.stepper(training.settled.readout, last)
         return _done(fit, training.parts, stepper, fit.plan)
     auto = given["noise"] == "auto" and given["noise_form"] != "sampled"
-    noises, tried = training.settled.noises, list[Tried]()
-    for noise in noises:
-        layer = replace(training.parts.layer, noise_form=noise.form)
-        parts = replace(training.parts, layer=layer)
-        readout = layer.solve(training.totals, noise.size, fit.plan.shrinkage)
-        candidate = parts.stepper(readout, last)
-        stability = UNTRIED
-        if auto:
-            stability = try_stability(candidate, training.sample, fit.plan.symmetry, given["dtype"])
-        tried.append(Tried(noise, parts, candidate, stability))
-        as_long = 0 < training.settled.lasted <= POLICY.much * stability.lasted
-        if stability.steady or as_long or not auto:
-            break
-    chosen, parts, stepper, best = _most_useful(tried, training.sample)
+    first = Calm(training.settled.noises[0], training.settled.plan.shrinkage)
+    group = fit.plan.symmetry
+    chosen, parts, stepper, _, best = _steadiest(training, group) if auto else _made(training, first)
     if not auto:
-        best = try_stability(stepper, training.sample, fit.plan.symmetry, given["dtype"], GIVEN)
+        best = try_stability(stepper, training.sample, group, given["dtype"], GIVEN)
     if not best.steady:
         did = "no noise kept" if auto else "the noise given does not keep"
         _warn_unsteady(f"{did} trial forecasts", best)
@@ -53,28 +44,77 @@ def solve(fit: Fit) -> Fit:
     reasons = dict(training.settled.plan.reasons)
     if auto and not best.steady:
         reasons["noise"] = best.reason
-    elif chosen != noises[0]:
-        form, size = noises[0]
-        reasons["noise"] = f"fits to fewer windows needed {size:g} ({form}), this one more"
-    plan = replace(fit.plan, noise_form=chosen.form, noise=chosen.size, reasons=reasons)
+    elif chosen != first:
+        (form, size), shrinkage = first
+        reasons["noise"] = f"fits to fewer windows needed {size:g} ({form})"
+        reasons["shrinkage"] = f"fits to fewer windows needed {shrinkage or 0.0:g}"
+    (form, size), shrinkage = chosen
+    plan = replace(fit.plan, noise_form=form, noise=size, shrinkage=shrinkage, reasons=reasons)
     return _done(fit, parts, stepper, plan)
 
 
-class Tried(NamedTuple):
-    """A stepper with one of the noises, and how its trial forecasts went."""
+class Calm(NamedTuple):
+    """What calms a forecast: noise, and the shrinkage of what random units add."""
 
     noise: Noise
+    shrinkage: float | None
+
+
+class Tried(NamedTuple):
+    """A stepper, the logarithm of its error on the sample, and how its trial forecasts went."""
+
+    calm: Calm
     parts: Parts
     stepper: Stepper
-    stability: Stability
+    error: float = 0.0
+    stability: Stability = UNTRIED
 
 
-def _most_useful(tried: list[Tried], pairs: Pairs) -> Tried:
-    """Noise that keeps forecasts steady by flattening what was learned is of no use."""
+def _steadiest(training: Training, group: Group) -> Tried:
+    """The fit of least error that is steady, or else the most useful one, as at the gate.
+
+    All windows and more units may need more noise than trials did, or more shrinkage.
+    """
+    settled, sample, dtype = training.settled, training.sample, training.given["dtype"]
+    one = _made(training, Calm(settled.noises[0], settled.plan.shrinkage))
+    turns, seen, tried = count(), {one.calm}, list[Tried]()
+    waiting = [(one.error, next(turns), one)]
+    while waiting and len(tried) < len(POLICY.noises):
+        _, _, one = heappop(waiting)
+        one = one._replace(stability=try_stability(one.stepper, sample, group, dtype))
+        tried.append(one)
+        if one.stability.steady or 0 < settled.lasted <= POLICY.much * one.stability.lasted:
+            break
+        for calm in _calmer(training, one.calm):
+            if calm not in seen:
+                seen.add(calm)
+                further = _made(training, calm)
+                further = further._replace(error=log_error(further.stepper, sample))
+                heappush(waiting, (further.error, next(turns), further))
     if len(tried) == 1:
-        return tried[0]
-    errors = [log_error(each.stepper, pairs) for each in tried]
-    return tried[most_useful([(t.stability, error) for t, error in zip(tried, errors, strict=True)])]
+        return one
+    tried[0] = tried[0]._replace(error=log_error(tried[0].stepper, sample))
+    return tried[most_useful([(each.stability, each.error) for each in tried])]
+
+
+def _made(training: Training, calm: Calm) -> Tried:
+    (form, size), shrinkage = calm
+    layer = replace(training.parts.layer, noise_form=form)
+    parts = replace(training.parts, layer=layer, shrinkage=shrinkage)
+    readout = layer.solve(training.totals, size, shrinkage)
+    assert training.last is not None
+    return Tried(calm, parts, parts.stepper(readout, training.last))
+
+
+def _calmer(training: Training, calm: Calm) -> list[Calm]:
+    """The next larger noise, and the next larger shrinkage, where it is to be chosen."""
+    noises, shrinkage = training.settled.noises, calm.shrinkage
+    noisier = noises[noises.index(calm.noise) + 1 :][:1]
+    following = [calm._replace(noise=noise) for noise in noisier]
+    if training.given["shrinkage"] == "auto" and training.parts.layer.features.hidden:
+        larger = [s for s in POLICY.shrinkages if shrinkage is not None and s > shrinkage]
+        following += [calm._replace(shrinkage=min(larger))] if larger else []
+    return following
 
 
 def _warn_unsteady(what: str, stability: Stability) -> None:

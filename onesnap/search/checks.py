@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..data.noise import unforetold
 from ..data.pairs import Pairs
 from ..grid.scaling import Scaling, range_of
 from .folds import sequences
 from .policy import POLICY
 
-APART = np.log(POLICY.much) / 2  # of logarithms: changes that differ by less are alike
+# Of logarithms: a step that skips a state changes twice as much, or a little less.
+APART = 0.9 * np.log(POLICY.much)
 SMALLEST = 1e-140  # whose square is a number as good as others
 
 
@@ -44,7 +46,7 @@ def bad_pairs(pairs: Pairs) -> dict[int, str]:
     """Numbers of pairs that should not be learned from, and why.
 
     A pair that is there twice; one whose change is far from that of all others, as after a jump in
-    time, or where nothing was stored.
+    time, or where nothing was stored, and is not what they foretell.
     """
     bad, seen = dict[int, str](), dict[bytes, int]()
     for number in range(len(pairs)):
@@ -61,11 +63,31 @@ def bad_pairs(pairs: Pairs) -> dict[int, str]:
     deviation = 1.48 * np.median(apart, axis=0)
     beyond = apart / np.maximum(2 * POLICY.strange * deviation, APART)
     channel = np.argmax(beyond, axis=1)
-    for number in np.flatnonzero(np.max(beyond, axis=1) > 1.0):
+    strange = [
+        int(number)
+        for number in np.flatnonzero(np.max(beyond, axis=1) > 1.0)
+        if _alone(pairs, changes, int(number), channel[number])
+    ]
+    for number in _lawless(pairs, changes, strange):
         times = np.exp(changes[number] - middle)[channel[number]]
-        if _alone(pairs, changes, int(number), channel[number]):
-            bad.setdefault(int(number), f"its change is {times:.2g} times that of others")
+        bad.setdefault(number, f"its change is {times:.2g} times that of others")
     return bad
+
+
+def _lawless(pairs: Pairs, changes: np.ndarray, strange: list[int]) -> list[int]:
+    """Those of whose change a linear window, learned from the others, knows less than of theirs.
+
+    Fields may calm down, or stir; a pair that nothing is wrong with follows the law of the others.
+    """
+    left = unforetold(pairs.before, pairs.after, strange) if strange else None
+    if left is None:
+        return strange
+    squares = np.zeros_like(changes)
+    np.add.at(squares, left.pairs, left.residuals**2)
+    cells = np.bincount(left.pairs, minlength=len(pairs))[:, None]
+    errors = 0.5 * np.log(squares / np.maximum(cells, 1) + np.finfo(float).tiny) - changes
+    usual = np.median(np.delete(errors, strange, axis=0), axis=0)
+    return [number for number in strange if np.any(errors[number] > usual + np.log(POLICY.much))]
 
 
 def _alone(pairs: Pairs, changes: np.ndarray, number: int, channel: int) -> bool:

@@ -53,16 +53,15 @@ def pass_gate(judge: Judge, contenders: Sequence[Option]) -> Passed:
     """The steady option of least error, if it knows the states it visits better than a linear window.
 
     Held-out windows are like those learned from. Of other states, a few pairs may tell so little that
-    what random units add is guessed. What ends before the first look at it knows none of them.
+    what random units add is guessed.
     """
     first = min(contenders, key=lambda option: option.error)
     if not judge.problem.free("noise") or first.plan.noise_form == "sampled":
         return Passed(first, UNTRIED, first.error)
     passed = _least_steady(judge, contenders)
-    stability, doubt = passed.stability, np.inf
-    if stability.lasted >= EVERY:
-        soon, later = disagreement(judge, passed.option)
-        doubt = max(soon, later) if stability.steady else soon
+    stability = passed.stability
+    soon, later = disagreement(judge, passed.option, stability.lasted)
+    doubt = max(soon, later) if stability.steady else soon
     passed, gap = passed._replace(doubt=doubt), np.log(doubt)
     if gap <= max(passed.error, np.log(judge.policy.explained)):
         return passed
@@ -108,7 +107,8 @@ def _least_steady(judge: Judge, contenders: Sequence[Option]) -> Passed:
         seen.add((option.trial, option.setting))
         trials.append(Passed(option, _try(judge, option), option.error))
         if trials[-1].stability.steady:
-            return _least_calm(judge, trials[-1], skipped)
+            best = _most_useful(trials)
+            return _least_calm(judge, best, skipped) if best is trials[-1] else best
         # The sooner a trial ended, the farther it is from what is steady.
         ended = trials[-1].stability
         change = np.log(ended.asked / max(1, ended.lasted)) / judge.policy.few
@@ -120,6 +120,10 @@ def _least_steady(judge: Judge, contenders: Sequence[Option]) -> Passed:
             widest, widened = (wide[0].plan.extent if wide else widest), widened + 1
         for further in filter(None, following):
             heappush(waiting, (further.option.error, next(turns), further))
+    return _most_useful(trials)
+
+
+def _most_useful(trials: Sequence[Passed]) -> Passed:
     return trials[most_useful([(trial.stability, trial.error) for trial in trials])]
 
 

@@ -16,7 +16,7 @@ from .extents import check_window, rank_extents
 from .folds import make_folds, ordered
 from .gate import Passed, larger_noises, pass_gate
 from .given import SIZES, first_plan
-from .growth import grow, orbit, share
+from .growth import Grown, grow, orbit, share
 from .held_out import Judge
 from .option import Option, least, weigh
 from .policy import POLICY
@@ -27,6 +27,8 @@ from .symmetry import find_symmetry
 from .visited import check_visited
 
 TOLD = ("symmetry", "context", "mean")  # still found then
+
+Chosen = tuple[Judge, Option]
 
 log = logging.getLogger(__name__)  # tells of each stage as it ends, at the level INFO
 
@@ -63,7 +65,7 @@ def settle(problem: Problem) -> Settled:
     chosen = _choose(judge, plan)
     if chosen is None:
         return _unjudged(judge, plan)
-    contenders, units = grow(*chosen)
+    chosen, (contenders, units) = _placed(judge, plan, chosen)
     if not units and plan.hidden:
         # What windows and units were chosen by together need not suit a window alone.
         chosen = _choose(judge, replace(plan, hidden=0)) or chosen
@@ -80,7 +82,31 @@ def settle(problem: Problem) -> Settled:
     return _settled(judge, _explained(judge, passed, units), passed)
 
 
-def _choose(judge: Judge, plan: Plan) -> tuple[Judge, Option] | None:
+def _placed(judge: Judge, plan: Plan, chosen: Chosen) -> tuple[Chosen, Grown]:
+    """What was chosen, with as many units as pay; told its position only where units do not tell it.
+
+    A window that is told where it is knows a trajectory by heart, and gives up every symmetry. With
+    few units that looks like knowledge.
+    """
+    (placed, option), grown = chosen, grow(*chosen)
+    if not any(option.plan.context) or not judge.problem.free("context"):
+        return chosen, grown
+    anywhere = {**judge.problem.given, "context": 0}
+    other = _choose(replace(judge, problem=replace(judge.problem, given=anywhere)), plan)
+    if other is None:
+        return chosen, grown
+    without = grow(*other)
+    best, base = least(without.contenders) or other[1], least(grown.contenders) or option
+    if np.exp(best.error) > judge.policy.explained:
+        same = weigh(placed, best.trial.plan, [best.setting.shrinkage])  # as the other is judged
+        if same is None or base.beats(same):
+            return chosen, grown
+    words = f"held-out error {in_words(base.errors)} with it, {in_words(best.errors)} without"
+    named = [contender.because("context", words) for contender in without.contenders]
+    return (other[0], other[1].because("context", words)), Grown(named, without.units)
+
+
+def _choose(judge: Judge, plan: Plan) -> Chosen | None:
     """The window, what it is told, and its symmetry; None where nothing can be judged."""
     option, problem = rank_extents(judge, plan), judge.problem
     if option is None:

@@ -74,16 +74,18 @@ UNTRIED = Stability()
 def most_useful(trials: Sequence[tuple[Stability, float]]) -> int:
     """Of trials with the logarithms of their errors, the number of the one to take.
 
-    Of those that are of use for about as long as any: a steady one, or else that of least error.
+    A steady one, unless another is of use for so much longer that a forecast which lasts for ever,
+    and tells little, is worth less. Or else the one of least error of those that are of use for
+    about as long as any.
     """
     useful = [stability.useful(error) for stability, error in trials]
+    steady = [
+        number
+        for number, (stability, _) in enumerate(trials)
+        if stability.steady and POLICY.few * useful[number] >= max(useful)
+    ]
     enough = [n for n, steps in enumerate(useful) if POLICY.much * steps >= max(useful)]
-
-    def key(number: int):
-        stability, error = trials[number]
-        return not stability.steady, error, -stability.lasted
-
-    return min(enough, key=key)
+    return min(steady or enough, key=lambda n: (trials[n][1], -trials[n][0].lasted))
 
 
 class Ending(NamedTuple):
@@ -180,14 +182,19 @@ def inputs_in_turn(pairs: Pairs, number: int, steps: int) -> Drive:
 
 
 def trial_forecast(
-    stepper: Stepper, start: np.ndarray, steps: int, dtype: str, drive: Drive = STILL
+    stepper: Stepper,
+    start: np.ndarray,
+    steps: int,
+    dtype: str,
+    drive: Drive = STILL,
+    every: int = EVERY,
 ) -> Forecast:
     """A forecast without the net of a margin: what would fall into it is not steady."""
     scaling = replace(stepper.scaling, margin=None)
     free = replace(stepper, inputs=replace(stepper.inputs, scaling=scaling))
     # Compilation takes longer than many a trial: short and long ones share it.
     (trial,) = forecast(
-        free, start[None], steps, every=EVERY, dtype=dtype, chunk=SHORT // EVERY, drive=drive
+        free, start[None], steps, every=every, dtype=dtype, chunk=SHORT // EVERY, drive=drive
     )
     return trial
 

@@ -55,15 +55,18 @@ def first_divergence(stepper: Stepper, pairs: Pairs, group: Group, dtype: str) -
     keeps most forecasts from running away, and a few it feeds.
     """
     affordable = POLICY.trial_work / step_work(stepper, pairs.after[0])
-    many = int(np.clip(affordable / MOST, POLICY.few, POLICY.few**2))
-    steps = int(np.clip(affordable / many, FEWEST, MOST)) // SHORT * SHORT
+    many = int(np.clip(affordable / (2 * FEWEST), POLICY.few, POLICY.few**2))
+    steps = int(np.clip(affordable / (2 * POLICY.few), FEWEST, MOST)) // SHORT * SHORT
     sums, ends = superposed(stepper, pairs, many), list[int]()
     if sums is None:
         return None
+    # Short ones from many sums, and long ones from a few of them.
     for number in range(many):
         bound = stepper.bind(sums.parameters[number]) if sums.parameters.size else stepper
-        start = start_of(stepper, sums, number, group)[None]
+        start, asked = start_of(stepper, sums, number, group)[None], FEWEST
+        if number % (many // POLICY.few) == 0:
+            asked = steps
         # One after the other, so that all share what was compiled, and stop where they diverge.
-        (ahead,) = forecast(bound, start, steps, every=EVERY, dtype=dtype, chunk=SHORT // EVERY)
+        (ahead,) = forecast(bound, start, asked, every=EVERY, dtype=dtype, chunk=SHORT // EVERY)
         ends += [ahead.diverged_at] if ahead.diverged_at else []
     return min(ends, default=None)

@@ -35,17 +35,21 @@ from .stability import (
 class Disagreement(NamedTuple):
     """Jackknife errors on states that forecasts visit, of the change a step makes."""
 
-    soon: float  # after ten steps from the last pair
+    soon: float  # after ten steps from the last pair, or as many as the shortest trial lasted
     later: float  # the mean logarithm over states of two forecasts; infinite where none lasts
 
 
-def disagreement(judge: Judge, option: Option) -> Disagreement:
-    """How far fits to all folds but one are from each other on states that forecasts visit."""
+def disagreement(judge: Judge, option: Option, lasted: int = EVERY) -> Disagreement:
+    """How far fits to all folds but one are from each other on states that forecasts visit.
+
+    What comes after the steps that kicked trials `lasted` is known to be nothing.
+    """
     trial, setting, pairs = option.trial, option.setting, judge.problem.pairs
     readout = trial.readouts(trial.whole, [setting])[0]
     others = [trial.readouts(totals, [setting])[0] - readout for totals in trial.left.values()]
     stepper, soon, later = trial.parts.stepper(readout, pairs), 0.0, list[float]()
-    for first, there in _visited(stepper, pairs, option.plan.symmetry, judge.problem.given["dtype"]):
+    group, dtype = option.plan.symmetry, judge.problem.given["dtype"]
+    for first, there in _visited(stepper, pairs, group, dtype, lasted):
         values = _values(judge, option, there)
         if not len(values):
             continue
@@ -56,31 +60,33 @@ def disagreement(judge: Judge, option: Option) -> Disagreement:
             soon = float(np.mean(sizes))
         else:
             later.append(float(np.mean(np.log(np.maximum(sizes, LEAST_ERROR)))))
-    return Disagreement(soon, float(np.exp(np.mean(later))) if later else np.inf)
+    return Disagreement(max(soon, LEAST_ERROR), np.exp(np.mean(later)) if later else np.inf)
 
 
 def _visited(
-    stepper: Stepper, pairs: Pairs, group: Group, dtype: str
+    stepper: Stepper, pairs: Pairs, group: Group, dtype: str, lasted: int
 ) -> Iterator[tuple[bool, Pairs]]:
     """States of forecasts from the first and the last of the pairs, each as a pair with itself.
 
-    Beside those of every fiftieth step, marked, that of the tenth.
+    Beside those of every fiftieth step, marked, that of the tenth, or of the last of a few.
     """
+    soon = min(EVERY, max(1, lasted))
+    steps, every = (STEPS, EVERY) if soon == EVERY else (soon, soon)
     for number in complete(pairs)[spread(len(complete(pairs)), 2)]:
         inputs = stepper.inputs.bind(pairs.parameters[number], pairs.fields[number])
         start, pair = start_of(stepper, pairs, int(number), group), pairs[[int(number)]]
         bound = replace(stepper, inputs=inputs)
-        drive = inputs_in_turn(pairs, int(number), STEPS)
-        trial = trial_forecast(bound, start, STEPS, dtype, drive)
+        drive = inputs_in_turn(pairs, int(number), steps)
+        trial = trial_forecast(bound, start, steps, dtype, drive, every)
         for step, state in zip(trial.steps, trial.states[:, None], strict=True):
-            if step and step in (EVERY, *range(0, STEPS + 1, SHORT)):
+            if step and step in (soon, *range(0, STEPS + 1, SHORT)):
                 whole = state.shape[2:] == pair.before.shape[2:]  # not a corner, which has no fields
                 missing = pair.missing if whole else None
                 now, past = state[:, : stepper.channels], state[:, stepper.channels :]
                 known = [pair.fields[:, past.shape[1] :]] if whole else []
                 fields = np.concatenate([past, *known], axis=1)
                 there = replace(pair, before=now, after=now, fields=fields, missing=missing)
-                yield step == EVERY, there
+                yield step == soon, there
 
 
 def _values(judge: Judge, option: Option, there: Pairs) -> Float[np.ndarray, "windows columns"]:

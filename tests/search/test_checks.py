@@ -50,6 +50,14 @@ def test_changes_that_grow_by_and_by_are_not_bad():
     assert bad_pairs(make_pairs(grow * before, grow * next_state(before))) == {}
 
 
+def test_a_pair_that_stirs_more_and_follows_the_same_law_is_not_bad():
+    before, after = sequence()
+    before[4], after[4] = 5 * before[4], 5 * after[4]
+    assert bad_pairs(make_pairs(before, after)) == {}
+    after[4] = 2 * after[4] - before[4]
+    assert set(bad_pairs(make_pairs(before, after))) == {4}
+
+
 def test_few_pairs_are_not_enough_to_judge_one_by():
     before, after = sequence(4)
     after[1] *= 5

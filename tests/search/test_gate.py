@@ -172,7 +172,7 @@ def test_what_knows_little_of_where_it_leads_gives_way_to_a_linear_window(
     gaps = {True: of_units, False: of_window}
     soon = 0.7  # is told, and decides nothing
 
-    def disagree(judge, option):
+    def disagree(judge, option, lasted):
         return soon, gaps[option.plan.hidden > 0]
 
     monkeypatch.setattr(gate, "disagreement", disagree)
@@ -224,10 +224,24 @@ def test_a_readout_that_is_not_finite_is_not_steady(monkeypatch):
     assert gate._try(judge, option) == Stability(0, 1, 1)
 
 
-@pytest.mark.parametrize(("lasted", "believed"), [(9, False), (10, True)])
-def test_what_ends_before_the_first_look_is_not_believed(monkeypatch, lasted, believed):
+@pytest.mark.parametrize("lasted", [1, 9, 10])
+def test_what_ends_soon_is_believed_as_far_as_fits_agree_on_where_it_led(monkeypatch, lasted):
     judge, options = contenders(2, shrinkage=0.0)
     steady_from(monkeypatch, {2: np.inf}, lasted)
     passed = pass_gate(judge, options)
-    assert np.isfinite(passed.error) == believed
-    assert (passed.useful > 0) == believed
+    assert 0 < passed.doubt < 1
+    assert passed.useful > 0
+
+
+@pytest.mark.parametrize(("lasted", "steady"), [(2, True), (90, False)])
+def test_a_forecast_that_lasts_and_tells_little_may_give_way(monkeypatch, lasted, steady):
+    judge, (option,) = contenders(2, shrinkage=0.0)
+    fine, coarse = (np.full_like(option.errors, error) for error in np.log([0.003, 0.1]))
+    largest = POLICY.noises[-1]
+
+    def under(option, setting):
+        return Option(option.trial, setting, coarse if setting.noise == largest else fine)
+
+    monkeypatch.setattr(Option, "under", under)
+    steady_from(monkeypatch, {2: largest}, lasted)
+    assert pass_gate(judge, [replace(option, errors=fine)]).stability.steady == steady

@@ -187,3 +187,6 @@ def test_of_trials_a_steady_one_is_taken_unless_it_is_of_no_use():
     assert most_useful([(short, np.log(0.02)), (steady, np.log(0.5))]) == 0
     assert most_useful([(short, np.log(0.02)), (Stability(600, 1000), np.log(0.03))]) == 0
     assert most_useful([(Stability(10, 1000), -0.7), (Stability(60, 1000), -0.7)]) == 1
+    long = Stability(260, 1000), np.log(0.008)
+    assert most_useful([long, (steady, np.log(0.5))]) == 0
+    assert most_useful([long, (steady, np.log(0.02))]) == 1
