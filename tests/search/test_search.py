@@ -56,6 +56,38 @@ def test_what_is_free_comes_with_a_reason_and_its_error():
     assert "±" in reasons["symmetry"]
 
 
+@pytest.mark.parametrize(
+    ("without", "taken"), [(0.005, False), (0.1, False), (0.3, True)], ids=["known", "alike", "worse"]
+)
+def test_windows_are_told_their_position_only_where_many_units_do_not_tell_it(
+    monkeypatch, without, taken
+):
+    """With few units a position looks like knowledge; many may do as well, at any position."""
+    posed = problem(BEFORE, AFTER, **GIVEN | {"context": "auto"})
+    judge, plan = Judge(posed, make_folds(posed.pairs), POLICY), first_plan(posed)
+    options = {
+        free: weigh(judge, replace(plan, context=(4 * free, 0), symmetry=trivial(2)), [0.0])
+        for free in (True, False)
+    }
+    size = {True: 0.1, False: without}
+    options = {
+        free: replace(option, errors=np.full_like(option.errors, np.log(size[free])))
+        for free, option in options.items()
+    }
+
+    def choose(judge, plan):
+        free = judge.problem.free("context")
+        return judge, options[free]
+
+    monkeypatch.setattr(search, "_choose", choose)
+    monkeypatch.setattr(search, "grow", lambda judge, option: search.Grown([option], 100))
+    monkeypatch.setattr(search, "weigh", lambda *_: options[False])
+    (_, option), (contenders, units) = search._placed(judge, plan, choose(judge, plan))
+    assert any(option.plan.context) == any(contenders[0].plan.context) == taken
+    assert units == 100
+    assert taken or "without" in contenders[0].plan.reasons["context"]
+
+
 def test_a_grid_that_the_stride_does_not_divide_is_not_exactly_equivariant():
     plans = [
         first_plan(problem(BEFORE, AFTER, **GIVEN | settings))
@@ -88,6 +120,24 @@ def test_averaging_needs_blocks_that_lie_on_blocks():
     check_averaging(full(1), (8,), (2,))
     with pytest.raises(ValueError, match="averaging: stride"):
         check_averaging(full(1), (7,), (2,))
+
+
+def test_a_step_that_is_known_but_not_for_long_is_not_given_up():
+    """Waves cross more cells than windows hold: smooth ones are foretold, rough ones run away."""
+    points, modes = 96, np.arange(1, 5)
+    parts = np.random.default_rng(0).normal(size=(2, 2, 12, 4, 2)) @ [1, 1j]  # set, direction, pair
+    along = np.exp(2j * np.pi * np.outer(modes, np.arange(points)) / points)
+    turn = np.exp(2j * np.pi * np.outer([40, -40], modes) / points)[None, :, None]  # forty cells
+
+    def states(parts):
+        right, left = np.moveaxis((parts @ along).real, 1, 0)  # (set, pair, point)
+        return np.stack([right + left, right - left], axis=2)
+
+    (before, unseen), (after, truth) = states(parts), states(parts * turn)
+    with pytest.warns(UserWarning, match="no noise kept trial forecasts"):
+        model = snap.Surrogate(extent=6).fit(before, after)
+    assert model.plan_.member == "window"
+    assert model.score(unseen, truth) > 0.99
 
 
 def test_where_nothing_helps_the_simplest_is_taken_and_said():
