@@ -89,9 +89,11 @@ def rank_extents(judge: Judge, plan: Plan, least: int = 0) -> Option | None:
 def _settles(judge: Judge, best: Option, last: Option) -> bool:
     """Whether no larger window can be better: enough is explained, or errors grow and grow.
 
-    Where a step reaches beyond all windows so far, their errors are alike, and prove nothing.
+    Where a step reaches beyond all windows so far, their errors are alike, and prove nothing. Of a
+    linear window nothing is explained by more units later: it is as good as it ever gets.
     """
-    return np.exp(best.error) < judge.policy.explained or last.over(best) > np.log(judge.policy.much)
+    enough = best.plan.hidden > 0 and np.exp(best.error) < judge.policy.explained
+    return enough or last.over(best) > np.log(judge.policy.much)
 
 
 def check_window(judge: Judge, plan: Plan) -> list[str]:

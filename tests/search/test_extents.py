@@ -7,10 +7,12 @@ import pytest
 from toys import problem, smooth
 
 import onesnap as snap
+from onesnap.search import extents
 from onesnap.search.extents import find_stride, fits, rank_extents, wider
 from onesnap.search.folds import make_folds
 from onesnap.search.given import first_plan
 from onesnap.search.held_out import Judge
+from onesnap.search.option import weigh
 from onesnap.search.policy import POLICY
 
 
@@ -49,6 +51,23 @@ def test_the_smallest_extent_that_holds_what_a_step_reaches_has_the_least_error(
     assert np.exp(found.error) < 2e-9  # round-off, which counts as this
     assert f"{found.plan.extent[0]}: " in found.plan.reasons["extent"]
     assert "largest tried" not in found.plan.reasons["extent"]
+
+
+@pytest.mark.parametrize("hidden", [0, 20])
+def test_a_linear_window_grows_though_little_is_left_to_explain(monkeypatch, hidden):
+    """More units will explain the rest where there are any, but a linear window has only cells."""
+    states = smooth(0, (1, 1, 192))
+    posed = problem(states, states, hidden=hidden, mean="keep")
+    judge = Judge(posed, make_folds(posed.pairs), POLICY)
+    sizes = {2: 0.003, 3: 0.004, 4: 1e-5, 6: 1e-7}
+
+    def weighed(judge, plan):
+        option, size = weigh(judge, plan), sizes.get(plan.extent[0], 0.1)
+        return replace(option, errors=np.full_like(option.errors, np.log(size)))
+
+    monkeypatch.setattr(extents, "weigh", weighed)
+    best = rank_extents(judge, first_plan(posed), least=1)
+    assert best.plan.extent == ((2,) if hidden else (6,))
 
 
 def test_what_reaches_farther_than_the_largest_window_is_told():
