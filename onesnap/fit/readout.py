@@ -89,11 +89,11 @@ def _steadiest(training: Training, group: Group) -> Tried:
             if calm not in seen:
                 seen.add(calm)
                 further = _made(training, calm)
-                further = further._replace(error=log_error(further.stepper, sample))
+                further = further._replace(error=log_error(further.stepper, sample, dtype))
                 heappush(waiting, (further.error, next(turns), further))
     if len(tried) == 1:
         return one
-    tried[0] = tried[0]._replace(error=log_error(tried[0].stepper, sample))
+    tried[0] = tried[0]._replace(error=log_error(tried[0].stepper, sample, dtype))
     return tried[most_useful([(each.stability, each.error) for each in tried])]
 
 

@@ -101,6 +101,8 @@ def _beside(
     larger = wider(judge, plan)[:1] if units else []  # more units want wider windows
     plans = [plan, *(p for p in larger if p.extent not in hopeless)]
     among: tuple[float | None, ...] = (shrinkage,)
-    if shrinkage and judge.problem.free("shrinkage") and np.isfinite(shrinkage):
-        among = (shrinkage, shrinkage / 100.0)
+    if shrinkage is not None and judge.problem.free("shrinkage") and np.isfinite(shrinkage):
+        # More of them want less where they fit, and more where only round-off is left to fit.
+        larger = [s for s in judge.policy.shrinkages if s > shrinkage]
+        among = tuple(dict.fromkeys((*sorted(larger)[:1], shrinkage, shrinkage / 100.0)))
     return [o for o in (weigh(judge, p, among) for p in plans) if o is not None]

@@ -40,7 +40,7 @@ class Setting(NamedTuple):
 class Held(NamedTuple):
     """Windows that judge a fit, as its readout sees them, and what they become."""
 
-    values: np.ndarray
+    values: np.ndarray  # in the precision of forecasts: round-off of large readouts is an error
     targets: np.ndarray
 
 
@@ -96,7 +96,8 @@ class Trial:
     def _judge(self, held: Held, readout: np.ndarray) -> Float[np.ndarray, " blocks"]:
         """Each channel in units of its own change, so that no unit hides another."""
         with np.errstate(over="ignore", invalid="ignore"):
-            wrong = (held.values @ readout - held.targets) ** 2
+            said = held.values @ readout.astype(held.values.dtype)
+            wrong = (said - held.targets) ** 2
             # Blocks off the middle, which windows at open ends predict, are harder, and few.
             blocks = len(self.parts.sampler.inputs.edges.offsets)
             wrong = wrong.reshape(len(wrong), len(self.change), blocks, -1)[:, :, 0].mean(axis=2)
@@ -153,7 +154,7 @@ class Judge:
         held = {}
         for fold in able:
             rows = shift(join(tests[fold]))
-            held[fold] = Held(layer.values(rows), rows.targets)
+            held[fold] = Held(layer.values(rows).astype(self.problem.given["dtype"]), rows.targets)
         whole, change = merge_all(empty, sums.values()), self.problem.change
         left = dict(zip(able, left, strict=True))
         return Trial(plan, parts, whole, left, held, change, self.folds.count)

@@ -148,14 +148,17 @@ def try_stability(
     return Stability(steps, steps, len(few), min(left, default=None))
 
 
-def log_error(stepper: Stepper, pairs: Pairs) -> float:
-    """The logarithm of the error of a step over what it changes, on some of the pairs."""
+def log_error(stepper: Stepper, pairs: Pairs, dtype: str) -> float:
+    """The logarithm of the error of a step over what it changes, on some of the pairs.
+
+    In the precision of the forecasts to come.
+    """
     errors = []
     for number in complete(pairs)[spread(len(complete(pairs)), POLICY.few)]:
         inputs = stepper.inputs.bind(pairs.parameters[number], pairs.fields[number])
         before, after = pairs.before[[number]], pairs.after[[number]]
         starts = np.concatenate([before, pairs.fields[[number], : inputs.context.older]], axis=1)
-        wrong = advance(replace(stepper, inputs=inputs), starts)[:, : stepper.channels] - after
+        wrong = advance(replace(stepper, inputs=inputs), starts, dtype)[:, : stepper.channels] - after
         change = np.maximum(_size(after - before), np.finfo(float).tiny)
         errors.append(np.maximum(_size(wrong) / change, np.finfo(float).eps))
     return float(np.mean(np.log(errors)))

@@ -13,6 +13,7 @@ from onesnap.search.held_out import Judge, Setting, leave_out
 from onesnap.search.policy import POLICY
 from onesnap.search.rule import comparable, mean
 from onesnap.search.simple import constant
+from onesnap.search.stability import log_error
 from onesnap.symmetry import full
 
 BEFORE = 0.3 * smooth(0, (1, 1, 96))
@@ -86,3 +87,20 @@ def test_a_plan_is_tried_once_and_none_where_nothing_is_left_to_learn_from():
     assert judged.trial(plan) is judged.trial(plan)
     small, plan = judge(BEFORE[..., :16], extent=6)
     assert small.trial(plan) is None
+
+
+def test_errors_know_of_the_round_off_of_forecasts():
+    """Readouts of large numbers that cancel are of no use in single precision."""
+    states = 0.3 * smooth(0, (20, 1, 96))
+    after, errors = 0.9 * states + 0.1 * np.roll(states, 1, -1) ** 2, {}
+    for dtype in ("float64", "float32"):
+        judged, plan = judge(states, after, extent=1, hidden=60, dtype=dtype)
+        trial = judged.trial(plan)
+        settings = [Setting(1e-9, 0.0), Setting(1e-9, 1e-2)]
+        errors[dtype] = [mean(one) for one in trial.errors(settings)]
+        readout = trial.readouts(trial.whole, settings[:1])[0]
+        stepper = trial.parts.stepper(readout, judged.problem.pairs)
+        told = log_error(stepper, judged.problem.pairs, dtype)
+        assert told == pytest.approx(errors[dtype][0], abs=np.log(3))
+    assert errors["float32"][0] > errors["float64"][0] + np.log(2)
+    assert errors["float32"][1] == pytest.approx(errors["float64"][1], abs=0.01)
