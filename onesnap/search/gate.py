@@ -109,6 +109,9 @@ def _least_steady(judge: Judge, contenders: Sequence[Option]) -> Passed:
         if trials[-1].stability.steady:
             best = _most_useful(trials)
             return _least_calm(judge, best, skipped) if best is trials[-1] else best
+        if trials[-1].stability.own:
+            # What the model says happens next, no noise will calm, but for what it flattens.
+            bound = min(bound, error + np.log(judge.policy.few))
         # The sooner a trial ended, the farther it is from what is steady.
         ended = trials[-1].stability
         change = np.log(ended.asked / max(1, ended.lasted)) / judge.policy.few

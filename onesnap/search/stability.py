@@ -46,6 +46,7 @@ class Stability:
     asked: int = 0
     starts: int = 0
     left: int | None = None  # where the first left the range, of those that went wrong long after
+    own: bool = False  # whether what ended it is no kick that grew, but what the model says happens
 
     @property
     def steady(self) -> bool:
@@ -56,7 +57,7 @@ class Stability:
 
         Trials end when a kick has grown as large as the range. Errors grow as fast, from their size.
         """
-        growing = self.lasted * error / np.log(POLICY.kick)
+        growing = self.lasted * (1.0 if self.own else error / np.log(POLICY.kick))
         return min(max(growing, 0.0), np.exp(-error))
 
     @property
@@ -74,29 +75,29 @@ UNTRIED = Stability()
 def most_useful(trials: Sequence[tuple[Stability, float]]) -> int:
     """Of trials with the logarithms of their errors, the number of the one to take.
 
-    A steady one, unless another is of use for so much longer that a forecast which lasts for ever,
-    and tells little, is worth less. Or else the one of least error of those that are of use for
-    about as long as any.
+    Of those that are of use for about as long as any: a steady one, or else one whose end is its own,
+    or else that of least error.
     """
     useful = [stability.useful(error) for stability, error in trials]
-    steady = [
-        number
-        for number, (stability, _) in enumerate(trials)
-        if stability.steady and POLICY.few * useful[number] >= max(useful)
-    ]
     enough = [n for n, steps in enumerate(useful) if POLICY.much * steps >= max(useful)]
-    return min(steady or enough, key=lambda n: (trials[n][1], -trials[n][0].lasted))
+
+    def key(number: int):
+        stability, error = trials[number]
+        return not stability.steady, not stability.own, error, -stability.lasted
+
+    return min(enough, key=key)
 
 
 class Ending(NamedTuple):
     """The step at which a trial forecast went wrong, or all of them.
 
     What had left the range long before does not count as wrong, for no data says what comes then.
-    Where it `left` is kept.
+    Where it `left` is kept. It is its `own` where a kick at the start made no difference.
     """
 
     lasted: int
     left: int | None = None
+    own: bool = False
 
 
 def try_stability(
@@ -126,12 +127,19 @@ def try_stability(
         bound = replace(stepper, inputs=inputs)
         start = start_of(stepper, pairs, number, group)
         kick = np.random.default_rng(0).normal(0.0, policy.kick, start.shape) * width
-        trial = trial_forecast(
-            bound, start + kick, steps, dtype, inputs_in_turn(pairs, number, steps)
-        )
-        start, states = inputs.split(start)[0], trial.states[:, : stepper.channels]
-        trial = replace(trial, states=states)
-        return _lasted(trial, start, known, steps, policy, stepper.amplitudes is None)
+        drive = inputs_in_turn(pairs, number, steps)
+        kicked = trial_forecast(bound, start + kick, steps, dtype, drive)
+        kicked = replace(kicked, states=kicked.states[:, : stepper.channels])
+        first, free = inputs.split(start)[0], stepper.amplitudes is None
+        ending = _lasted(kicked, first, known, steps, policy, free)
+        if not SHORT < ending.lasted < steps:  # what blows up does so soon
+            return ending
+        looks = (ending.lasted - 1) // EVERY  # before the end
+        calm = trial_forecast(bound, start, -(-looks * EVERY // SHORT) * SHORT, dtype, drive)
+        apart = kicked.states[looks] - calm.states[min(looks, len(calm.states) - 1), : len(first)]
+        grown = _size(apart[None])[0] / width[: len(first)].ravel()
+        # By less than half of what would end it, in logarithms.
+        return ending._replace(own=bool(np.all(grown < np.sqrt(policy.kick))))
 
     # Short ones from many states first, for what blows up does so soon, at a quarter of the work of
     # the long ones from a few.
@@ -143,7 +151,7 @@ def try_stability(
         for number in chosen:
             ending = lasts(number, asked)
             if ending.lasted < asked:
-                return Stability(ending.lasted, steps, len(few))
+                return Stability(ending.lasted, steps, len(few), own=ending.own)
             left += [ending.left] if ending.left else []
     return Stability(steps, steps, len(few), min(left, default=None))
 

@@ -14,6 +14,7 @@ from onesnap.network.assemble import Network
 from onesnap.network.context import Context
 from onesnap.network.features import Features
 from onesnap.network.inputs import Inputs
+from onesnap.search import stability
 from onesnap.search.stability import (
     UNTRIED,
     Stability,
@@ -55,6 +56,19 @@ def test_what_smooths_is_steady():
 
 def test_patterns_that_grow_smoothly_are_steady_though_they_leave_the_range():
     assert lasts(identity(1.005, across=0.01)).steady
+
+
+def test_what_a_kick_does_not_change_ends_for_a_reason_of_its_own(monkeypatch):
+    """Whatever it is that is said to be wrong at the last look."""
+    ended = stability._lasted
+
+    def late(*known):
+        ending = ended(*known)
+        return ending._replace(lasted=min(ending.lasted, 75))
+
+    monkeypatch.setattr(stability, "_lasted", late)
+    assert lasts(identity(across=0.1)).own
+    assert not lasts(identity(1.05)).own  # in 70 steps the kick has grown thirty times
 
 
 def test_what_fades_away_is_steady_though_only_roughness_is_left_of_it():
@@ -189,4 +203,7 @@ def test_of_trials_a_steady_one_is_taken_unless_it_is_of_no_use():
     assert most_useful([(Stability(10, 1000), -0.7), (Stability(60, 1000), -0.7)]) == 1
     long = Stability(260, 1000), np.log(0.008)
     assert most_useful([long, (steady, np.log(0.5))]) == 0
-    assert most_useful([long, (steady, np.log(0.02))]) == 1
+    assert most_useful([long, (steady, np.log(0.009))]) == 1
+    own = replace(long[0], own=True), np.log(0.008)
+    assert most_useful([long, own]) == 1
+    assert own[0].useful(own[1]) == pytest.approx(125)
