@@ -54,11 +54,7 @@ def as_pairs(
     numbers = data.numbers(count)
     pairs = data.pairs(numbers=numbers)
     beside = known | {n: _at_pairs(n, rows, data)[numbers] for n, rows in changing.items()}
-    if "fields" in beside and "fields" in pairs:
-        shape = np.shape(beside["fields"])[-1 - len(data.space) :]
-        whole = np.broadcast_to(beside["fields"], (len(numbers), *shape))
-        beside["fields"] = np.concatenate([pairs["fields"], whole], axis=1)
-    paired, gaps = pairs_with_gaps(**{**pairs, **beside})
+    paired, gaps = pairs_with_gaps(**pairs, **beside)
     return Paired(replace(paired, driven=bool(changing or data.changing)), gaps, found)
 
 
