@@ -203,7 +203,7 @@ def test_cells_without_values_have_none_in_an_analysis_and_are_no_observations()
 
 
 def test_inputs_of_each_step_drive_the_trajectory():
-    """A wave that moves by a cell and rises by what is given for the step; every other state is seen."""
+    """A wave moves by a cell and rises by what is given for a step; every other state is seen."""
     rates = np.random.default_rng(1).normal(size=(16, 1))
     states = [STATES[0]]
     for rate in rates:
