@@ -147,9 +147,18 @@ def assimilate(
     background = _background(stepper, seen, sigma, climate)
     task = Task(stepper, background, sigma, spacing, iterations)
     best = _longest(task, seen, drive) if given is None else _last(task, seen, drive, given)
+    _judge(best)
+    if members:
+        deviation = _deviation(task, best, drive, members, seed)
+        best = replace(best, deviation=stepper.inputs.uncover(deviation))
+    return replace(best, states=stepper.inputs.uncover(best.states))
+
+
+def _judge(best: Analysis) -> None:
+    """Raise where an analysis is of no use, warn where it is doubtful."""
     if not np.isfinite(best.observed).any():
         raise ValueError(
-            f"window: expected times at which something was seen, got none among the last "
+            "window: expected times at which something was seen, got none among the last "
             f"{len(best.observed)}; give a longer one, or observations that end earlier"
         )
     if not np.isfinite(best.misfit):
@@ -162,12 +171,8 @@ def assimilate(
             f"the model and these observations disagree by more than the noise: {best.misfit:.2g} of "
             "its mean square is left over, 1 is expected at most; give a larger noise, a shorter "
             "window, or a better model",
-            stacklevel=2,
+            stacklevel=3,
         )
-    if members:
-        deviation = _deviation(task, best, drive, members, seed)
-        best = replace(best, deviation=stepper.inputs.uncover(deviation))
-    return replace(best, states=stepper.inputs.uncover(best.states))
 
 
 def _longest(task: Task, seen: np.ndarray, drive: Drive) -> Analysis:
