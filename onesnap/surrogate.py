@@ -506,6 +506,9 @@ class Surrogate:
 
         Without a path, the page is handed back, and a notebook shows it.
 
+        Parameters have sliders there. Those that change in time, `(steps, P)`, are held, at first at
+        their mean; fields have to stay.
+
         `states` `(time, channel, *space)` are what forecasts start from there and are compared with.
         More `about` them: they are `every` steps apart, a step takes a time `dt`; without them, the
         shape `space` of the grid. What to show: `names` of the channels and of the `axes`, the width
@@ -516,14 +519,15 @@ class Surrogate:
 
         >>> model.page("ks.html", truth, dt=system.dt, pair=(truth[0], truth[1]), force=True)
         """
-        from .plots.page import Page, make_page, write_page
+        from .plots.page import Page, hold_still, make_page, write_page
 
         card = self.data_ or {}
         if about.get("dt") is None:
             about["dt"] = card.get("dt")
         known = {name: card[name] for name in ("dx", "axes", "time_units") if name in card}
-        known |= {"seen": self.seen_, "members": self.fit_.members}
-        stepper, about = bind_inputs(self.stepper_, parameters, fields), known | about
+        known |= {"inputs": card.get("parameters"), "seen": self.seen_, "members": self.fit_.members}
+        parameters, held = hold_still(parameters, fields, self.stepper_, known["inputs"])
+        stepper, about = bind_inputs(self.stepper_, parameters, fields), known | held | about
         if path is None:
             return Page(make_page(stepper, self.plan_, states, **about))
         write_page(path, stepper, self.plan_, states, force=force, **about)

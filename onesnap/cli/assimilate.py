@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -100,18 +99,13 @@ def analyse(
 ) -> Analysis:  # fmt: skip
     """The analysis of the last so many states up to one of a dataset, or of all of them.
 
-    The model is bound to the inputs of the trajectory. Noise that is not given is measured.
+    The inputs are those of the trajectory. Noise that is not given is measured.
     """
     from .. import noise_level
-    from ..data.card import context_of, in_steps
+    from ..data.card import in_steps
     from ..evaluate.assimilate import assimilate as find
-    from ..model.drive import bind_inputs
+    from ..model.forecast_file import inputs_of
 
-    if dataset.changing:
-        raise ValueError(
-            f"inputs: {', '.join(dataset.changing)} change in time, and observations are assimilated "
-            "with constant inputs only"
-        )
     many = len(dataset.trajectories)
     if trajectory >= many:
         raise ValueError(f"trajectory: expected 0 to {many - 1}, got {trajectory}")
@@ -136,11 +130,11 @@ def analyse(
             )
     else:
         level = parse_noise(noise)
-    if model.data_:
-        context = context_of(model.data_, dataset.thinned(lag), trajectory)
-        model.fit_ = replace(model.fit_, stepper=bind_inputs(model.stepper_, **context))
-    seen = states[index - lag * ((last or most) - 1) :: lag]
+    first = index - lag * ((last or most) - 1)
+    seen = states[first::lag]
     given: dict[str, Any] = {"window": len(seen) if last else "auto"} | more
+    if model.data_:
+        given |= inputs_of(model, dataset, trajectory, first, lag, len(seen) - 1)
     return find(model, seen, noise=level, every=1, **given)
 
 
@@ -160,7 +154,7 @@ def _tell(analysis: Analysis, title: str) -> None:
     meaning = "1 at most, if model and noise are right"
     rows = [("mean square left over, in units of the noise", f"{analysis.misfit:.3g}", meaning)]
     if analysis.deviation is not None:
-        size = np.sqrt(np.mean(analysis.deviation**2))
+        size = np.sqrt(np.nanmean(analysis.deviation**2))
         rows.append(("uncertainty", f"{size:.3g}", "root mean square of the deviation"))
     show(rows, title)
 
@@ -169,12 +163,14 @@ def _compare(analysis: Analysis, truth: np.ndarray, name: Path) -> None:
     """Errors of the observations and of the analysis, at some times of the window."""
     import numpy as np
 
+    from ..evaluate.metrics import channel_errors
+
     raw, analysed = analysis.compare(truth)
     rows: list[tuple[str, ...]] = [("all", f"{raw:.4g}", f"{analysed:.4g}")]
-    scale, space = truth.std(axis=(0, *range(2, truth.ndim))), tuple(range(1, truth.ndim - 1))
+    scale = np.nanstd(truth, axis=(0, *range(2, truth.ndim)))
     for time in np.unique(np.linspace(0, len(truth) - 1, 6).round().astype(int)):
         errors = [
-            np.mean(np.sqrt(np.nanmean((states[time] - truth[time]) ** 2, axis=space)) / scale)
+            np.nanmean(channel_errors(states[[time]], truth[[time]]) / scale)
             for states in (analysis.observed, analysis.states)
         ]
         rows.append((str(time - len(truth) + 1), *(f"{error:.4g}" for error in errors)))

@@ -30,7 +30,7 @@ def page(
     """Write one HTML file in which the model runs in the browser, offline: draw, run, compare."""
     from ..data import open as open_data
     from ..data.atomic import check_writable
-    from ..data.card import context_of, in_steps
+    from ..data.card import in_steps
     from ..equations import systems
     from ..plots.page import MOST_STEPS
     from ..surrogate import load
@@ -46,12 +46,33 @@ def page(
         dataset = open_data(file, field=field, dims=dims, dt=dt, **as_learned(learned, None, None))
         dataset = dataset.thinned(in_steps(learned.data_, dataset, learned.plan_.lag))
         states = dataset.states(trajectory, 0, MOST_STEPS + 1)
-        context = context_of(learned.data_, dataset, trajectory) if learned.data_ else {}
+        context = _inputs(learned, dataset, trajectory) if learned.data_ else {}
         system = systems.get(str(dataset.attributes.get("system", named)))
         about |= {"system": system if system and system.shape[1:] == dataset.space else None}
         about |= {"dt": dataset.dt, "names": _with_units(dataset), "trust": _judged(learned, dataset)}
         learned.page(out, states, **context, **about)
     say(f"{out}: {out.stat().st_size / 1e6:.2g} MB; open it in a browser")
+
+
+def _inputs(model, dataset, trajectory: int):
+    """Parameters and fields of a trajectory; of parameters that change in time, all their values."""
+    import numpy as np
+
+    from ..data.card import context_of
+
+    if dataset.moving:
+        raise ValueError(
+            f"fields: {', '.join(dataset.moving)} change in time, and a page can hold parameters "
+            "only; use `onesnap rollout`, or a page without data, on which the last learned from stay"
+        )
+    context = context_of(model.data_, dataset, trajectory, [0] if dataset.changing else None)
+    if not dataset.changing:
+        return context
+    series, _ = dataset.inputs_at(trajectory, 0, dataset.trajectories[trajectory].steps)
+    still = context["parameters"][:, : -series.shape[1]]
+    known = np.concatenate([np.tile(still, (len(series), 1)), series], axis=1)
+    fields = None if context["fields"] is None else context["fields"][0]
+    return {"parameters": known, "fields": fields}
 
 
 def _judged(model, dataset):

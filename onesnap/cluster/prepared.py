@@ -8,6 +8,7 @@ stored, not drawn again: the same seed need not give the same bits on every mach
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +75,7 @@ def _pack(fit: Fit, params: Mapping[str, Any]) -> tuple[dict[str, np.ndarray], d
         "form": layer.noise_form,
         "noises": [list(noise) for noise in settled.noises],
         "lasted": settled.lasted,
+        "driven": training.sample.driven,
         "orbits": layer.stencil is not None,
         "linear": None if linear is None else [len(linear.columns), linear.values, linear.trivial],
     }
@@ -132,7 +134,9 @@ def _unpack(settings: dict[str, Any], tensors: dict[str, np.ndarray]) -> tuple[d
     if type(known["lasted"]) is not int or known["lasted"] < 0:
         raise ValueError(f"training: expected steps of 0 or more, got {known['lasted']!r}")
     settled = Settled(plan, parts, noises, known["lasted"], arrays.get("readout"))
-    sample, last = _pairs(arrays, "sample"), _pairs(arrays, "last")
+    if type(driven := known.get("driven", False)) is not bool:  # files of old do not say
+        raise ValueError(f"training: expected driven to be true or false, got {driven!r}")
+    sample, last = (replace(_pairs(arrays, name), driven=driven) for name in ("sample", "last"))
     _check(layer, inputs.outputs, stored.stepper.network.readout, [sample, last])
     totals = layer.start(inputs.outputs, stored.params["solver"])
     training = Training(stored.params, parts, totals, settled, sample, last)

@@ -225,6 +225,9 @@ class Dataset:
     def batches(self, numbers, size: int = 2**25) -> Iterator[dict[str, np.ndarray]]:
         """The pairs of these numbers, in batches of at most about `size` bytes.
 
+        With `older` states, the `past` of each pair `(pair, older * channel, *space)`, the latest
+        first, is beside it.
+
         >>> max(len(batch["before"]) for batch in data.batches(data.numbers(), size=20_000))
         19
         """
@@ -261,13 +264,12 @@ class Dataset:
             row = [self.trajectories[owner].parameters[index] for index in chosen]
             still = np.tile(np.array(row, np.float64), (len(steps), 1))
             part["parameters"] = np.concatenate([still, series], axis=1)
-        fields = [np.concatenate(turns, axis=1) for turns in past if turns]
-        fields = [np.concatenate(fields)] if fields else []
-        if self.context:
+        if self.older:
+            part["past"] = np.concatenate([np.concatenate(turns, axis=1) for turns in past])
+        if self.context or self.moving:
             known = self.context_fields(owner)
-            fields.append(np.broadcast_to(known, (len(steps), *known.shape)))
-        if fields or self.moving:
-            part["fields"] = np.concatenate([*fields, moving], axis=1)
+            known = np.broadcast_to(known, (len(steps), *known.shape))
+            part["fields"] = np.concatenate([known, moving], axis=1)
         return part
 
     def thinned(self, every: int) -> Dataset:

@@ -34,34 +34,41 @@ def find_gaps(before: np.ndarray, after: np.ndarray) -> Gaps:
     return Gaps(np.logical_not(never), means(before)) if never.any() else Gaps()
 
 
-def complete(before: np.ndarray, after: np.ndarray, parameters, fields, gaps: Gaps) -> Pairs:
+def complete(
+    before: np.ndarray, after: np.ndarray, parameters, fields, gaps: Gaps, past=None
+) -> Pairs:
     """Pairs with all gaps filled, and marked where no window may learn from them.
 
-    Cells that never have a value are told by a context field, behind all others.
+    What came before them, the `past`, stands before all other fields. Cells that never have a value
+    are told by a context field, behind all others.
     """
-    lost = np.any(~np.isfinite(before) | ~np.isfinite(after), axis=1)
+    seen = (before, after) if past is None else (before, after, past)
+    lost = np.any([~np.isfinite(states).all(axis=1) for states in seen], axis=0)
     mask, fill = gaps
     if mask is not None:
         lost &= mask
-        cells = np.broadcast_to(mask.astype(np.float64), (len(before), 1, *mask.shape))
-        fields = cells if fields is None else np.concatenate([fields, cells], axis=1)
     if mask is not None or lost.any():
         level = (means(before) if fill is None else fill).reshape(1, -1, *(1,) * (before.ndim - 2))
         gone = lost[:, None] if mask is None else lost[:, None] | ~mask
         before, after = np.where(gone, level, before), np.where(gone, level, after)
+        if past is not None:
+            times = past.shape[1] // before.shape[1]
+            past = np.where(gone, np.concatenate([level] * times, axis=1), past)
+    cells = None if mask is None else np.broadcast_to(mask * 1.0, (len(before), 1, *mask.shape))
+    beside = [part for part in (past, fields, cells) if part is not None]
+    fields = np.concatenate(beside, axis=1) if beside else None
     return make_pairs(before, after, parameters, fields, lost if lost.any() else None)
 
 
 def pairs_with_gaps(
-    before, after, parameters=None, fields=None, gaps: Gaps | None = None
+    before, after, parameters=None, fields=None, gaps: Gaps | None = None, past=None
 ) -> tuple[Pairs, Gaps]:
     """Users' arrays, in which values may be missing, as pairs; cells that never have one are found.
 
-    `gaps` are those that a model knows already.
+    `gaps` are those that a model knows already, the `past` is what came before each pair.
     """
     before, after = check_pairs(before, after, gaps=True)
     gaps = find_gaps(before, after) if gaps is None else gaps
-    if gaps.mask is not None and fields is not None:
-        # Those of each pair, as the mask is; `make_pairs` checks their shape where there is none.
+    if fields is not None:  # those of each pair, as its past and the mask are
         fields = make_pairs(np.zeros_like(before), np.zeros_like(after), None, fields).fields
-    return complete(before, after, parameters, fields, gaps), gaps
+    return complete(before, after, parameters, fields, gaps, past), gaps

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -82,8 +82,7 @@ class Pairs:
         if self.missing is not None:
             counts = self.missing.reshape(len(self), -1).sum(axis=1)
             least = int(np.flatnonzero(counts == counts.min())[-1])
-        part = slice(least, least + 1)
-        return Pairs(self.before[part], self.after[part], self.parameters[part], self.fields[part])
+        return replace(self[least : least + 1], missing=None)
 
     @property
     def space(self) -> tuple[int, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Shaped
@@ -54,11 +54,8 @@ def as_pairs(
     numbers = data.numbers(count)
     pairs = data.pairs(numbers=numbers)
     beside = known | {n: _at_pairs(n, rows, data)[numbers] for n, rows in changing.items()}
-    if "fields" in beside and "fields" in pairs:
-        shape = np.shape(beside["fields"])[-1 - len(data.space) :]
-        whole = np.broadcast_to(beside["fields"], (len(numbers), *shape))
-        beside["fields"] = np.concatenate([pairs["fields"], whole], axis=1)
-    paired, gaps = pairs_with_gaps(**{**pairs, **beside})
+    given: dict[str, Any] = pairs | beside
+    paired, gaps = pairs_with_gaps(**given)
     return Paired(replace(paired, driven=bool(changing or data.changing)), gaps, found)
 
 

@@ -47,7 +47,7 @@ class Stream:
         """Checked pairs without gaps, and where there were any."""
         gaps = Gaps(self.dataset.mask, self.fill)
         beside = batch.get("parameters"), batch.get("fields")
-        pairs = complete(batch["before"], batch["after"], *beside, gaps)
+        pairs = complete(batch["before"], batch["after"], *beside, gaps, batch.get("past"))
         return replace(pairs, driven=bool(self.dataset.changing))
 
 

@@ -5,6 +5,7 @@ baseline      the linear window
 ensemble      readouts beside the model's own, and the band they make
 calibration   how wide that band has to be
 verdict       errors beside those of simple models, and what they mean
+observations  what users have of them, checked and filled
 assimilate    the trajectory of a model that fits noisy observations best
 trust         a model judged by data that it has not learned from
 """

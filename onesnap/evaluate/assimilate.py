@@ -16,21 +16,31 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from functools import partial
+from typing import NamedTuple
 
 import jax
 import numpy as np
 from jaxtyping import Float
 
-from ..grid.boundary import both_sides
 from ..grid.states import check_states, unmasked
+from ..model.drive import STILL, Drive, split_inputs
 from ..model.forecaster import Forecaster
 from ..model.stepper import Stepper
 from .background import Background, make_background
 from .metrics import channel_errors
+from .observations import (
+    check_noise,
+    check_observations,
+    check_spacing,
+    check_whole,
+    check_window,
+    fill_all,
+    first_filled,
+    missing_share,
+    never_seen,
+    on_grid,
+)
 from .variational import Known, fit_start
-
-SMOOTHING = 200  # sweeps that spread values into cells without any
 
 Observations = Float[np.ndarray, "times C ..."]
 
@@ -41,7 +51,7 @@ class Analysis:
 
     `observed` is what was given for these times, NaN where nothing was seen. `deviation` is how
     uncertain the states are, of their shape; None without members. `misfit` is the mean square of
-    what is left over, in units of the noise.
+    what is left over, in units of the noise. Cells that never have a value (land) are NaN.
 
     >>> noisy = truth[:5] + 0.05 * np.random.default_rng(0).normal(size=(5, 1, 64))
     >>> analysis = snap.assimilate(model, noisy, noise=0.05, window=5)
@@ -68,20 +78,31 @@ class Analysis:
     def compare(self, truth: Observations) -> tuple[float, float]:
         """Root-mean-square errors of the observations, where there are any, and of the analysis.
 
-        Both are over `truth`, of the same shape, in units of its deviation, the mean over channels.
+        Both are over `truth`, of the same shape, in units of its deviation, the mean over channels;
+        that of the observations over those that were seen.
 
         >>> noisy = truth[:5] + 0.05 * np.random.default_rng(0).normal(size=(5, 1, 64))
         >>> raw, analysed = snap.assimilate(model, noisy, noise=0.05, window=5).compare(truth[:5])
         >>> bool(analysed < raw)
         True
         """
-        truth = np.asarray(truth)
+        truth = unmasked(truth)
         if truth.shape != self.states.shape:
             raise ValueError(f"truth: expected shape {self.states.shape}, got {truth.shape}")
-        axes = (0, *range(2, truth.ndim))
-        scale = truth.std(axis=axes)
-        raw = np.sqrt(np.nanmean((self.observed - truth) ** 2, axis=axes)) / scale
-        return float(np.mean(raw)), float(np.mean(channel_errors(self.states, truth) / scale))
+        scale = np.nanstd(truth, axis=(0, *range(2, truth.ndim)))
+        raw, analysed = (channel_errors(x, truth) / scale for x in (self.observed, self.states))
+        there = np.isfinite(raw)
+        return float(np.mean(raw[there])) if there.any() else np.nan, float(np.mean(analysed))
+
+
+class Task(NamedTuple):
+    """What all windows have in common."""
+
+    stepper: Stepper
+    background: Background
+    sigma: Float[np.ndarray, "1 C ..."]
+    spacing: tuple[int, int]  # steps from one observation to the next, and observations in a step
+    iterations: int
 
 
 def assimilate(
@@ -93,6 +114,8 @@ def assimilate(
     every: float | None = None,
     window: int | str = "auto",
     climate=None,
+    parameters=None,
+    fields=None,
     members: int = 0,
     iterations: int = 60,
     seed: int = 0,
@@ -104,50 +127,84 @@ def assimilate(
     of the model apart, a whole number or one over it; None takes them as those of the sequence that
     was learned from. `window` is how many of the last times are used; "auto" doubles them as long as
     the model fits them to within the noise. `climate` are typical states without noise, as those
-    learned from; without them, the observations tell what is typical. With `members`, as many
-    further fits to observations that are disturbed by as much noise again tell the uncertainty.
-    Needs optax.
+    learned from; without them, the observations tell what is typical. `parameters` and `fields` are
+    as in `rollout`: constants, or a row for each step from the first observation to the last. With
+    `members`, as many further fits to observations that are disturbed by as much noise again tell
+    the uncertainty. Needs optax.
 
     >>> noisy = truth[:5] + 0.05 * np.random.default_rng(0).normal(size=(5, 1, 64))
     >>> analysis = snap.assimilate(model, noisy, noise=0.05, window=5)
     >>> analysis.consistent
     True
     """
-    stepper, spacing = model.stepper_, _spacing(model, every)
-    seen, sigma = _check(stepper, observations, mask, noise, spacing[1], window)
+    check_whole("members", members, 0)
+    check_whole("iterations", iterations, 1)
+    check_whole("seed", seed, 0)
+    spacing = check_spacing(every, model.plan_.lag)
+    seen, stepper, drive = _bound(model.stepper_, observations, mask, spacing, parameters, fields)
+    sigma, least = check_noise(stepper, noise), 1 + spacing[1]
+    given = check_window(window, least, len(seen))
     background = _background(stepper, seen, sigma, climate)
-    fit = partial(_analyse, stepper, background, sigma=sigma, spacing=spacing, iterations=iterations)
-    if isinstance(window, int):
-        best = fit(_last(seen, window, spacing[1]))
-    else:
-        length = max(2, 1 + spacing[1])
-        best = fit(_last(seen, length, spacing[1]))
-        while best.consistent and length < len(seen):
-            length = min(2 * length, len(seen))
-            if not (longer := fit(_last(seen, length, spacing[1]))).consistent:
-                break
-            best = longer
+    task = Task(stepper, background, sigma, spacing, iterations)
+    best = _longest(task, seen, drive) if given is None else _last(task, seen, drive, given)
+    _judge(best)
+    if members:
+        deviation = _deviation(task, best, drive, members, seed)
+        best = replace(best, deviation=stepper.inputs.uncover(deviation))
+    return replace(best, states=stepper.inputs.uncover(best.states))
+
+
+def _judge(best: Analysis) -> None:
+    """Raise where an analysis is of no use, warn where it is doubtful."""
+    if not np.isfinite(best.observed).any():
+        raise ValueError(
+            "window: expected times at which something was seen, got none among the last "
+            f"{len(best.observed)}; give a longer one, or observations that end earlier"
+        )
+    if not np.isfinite(best.misfit):
+        raise ValueError(
+            "observations: no trajectory of the model comes near them; look at the units of the "
+            "observations and of the noise"
+        )
     if not best.consistent:
         warnings.warn(
             f"the model and these observations disagree by more than the noise: {best.misfit:.2g} of "
             "its mean square is left over, 1 is expected at most; give a larger noise, a shorter "
             "window, or a better model",
-            stacklevel=2,
+            stacklevel=3,
         )
-    if members:
-        fit = partial(_analyse, stepper, sigma=sigma, spacing=spacing, iterations=iterations)
-        best = replace(best, deviation=_deviation(fit, best, background, sigma, members, seed))
+
+
+def _longest(task: Task, seen: np.ndarray, drive: Drive) -> Analysis:
+    """That of the longest window, of those twice as long as others, which the model holds for."""
+    length = max(2, 1 + task.spacing[1])
+    best = _last(task, seen, drive, length)
+    while best.consistent and length < len(seen):
+        length = min(2 * length, len(seen))
+        if not (longer := _last(task, seen, drive, length)).consistent:
+            break
+        best = longer
     return best
 
 
-def _deviation(fit, best: Analysis, background: Background, sigma, members: int, seed: int):
+def _last(task: Task, seen: np.ndarray, drive: Drive, length: int, first=None) -> Analysis:
+    """That of the last observations, as many as whole steps of the model hold."""
+    every, between = task.spacing
+    steps = (length - 1) // between
+    rows = drive.rows(slice(-steps * every, None))
+    return _analyse(task, seen[-1 - steps * between :], rows, first)
+
+
+def _deviation(task: Task, best: Analysis, drive: Drive, members: int, seed: int) -> np.ndarray:
     """How far analyses are apart if what they are from is disturbed as much as it may be wrong."""
-    random, apart = np.random.default_rng(seed), []
+    random, apart, background = np.random.default_rng(seed), [], task.background
     for _ in range(members):
-        disturbed = best.observed + sigma * random.normal(size=best.observed.shape)
+        disturbed = best.observed + task.sigma * random.normal(size=best.observed.shape)
         waves = np.sqrt(background.variance) * random.normal(size=background.variance.shape)
         other = replace(background, mean=background.mean + background.field(waves))
-        apart.append(fit(other, disturbed, first=best.states[0]).states - best.states)
+        further = task._replace(background=other)
+        again = _last(further, disturbed, drive, len(disturbed), first=best.states[0])
+        apart.append(again.states - best.states)
     return np.sqrt(np.mean(np.square(apart), axis=0))
 
 
@@ -165,9 +222,12 @@ def smooth(
     >>> bool(np.std(calm - truth[:9]) < np.std(noisy - truth[:9]))
     True
     """
-    stepper, spacing = model.stepper_, _spacing(model, every)
-    seen, sigma = _check(stepper, states, None, noise, spacing[1], window)
-    background = _background(stepper, seen, sigma, None)
+    check_whole("iterations", iterations, 1)
+    spacing = check_spacing(every, model.plan_.lag)
+    seen, stepper, _ = _bound(model.stepper_, states, None, spacing, None, None)
+    sigma = check_noise(stepper, noise)
+    check_window(window, 1 + spacing[1], len(seen), auto=False)
+    task = Task(stepper, _background(stepper, seen, sigma, None), sigma, spacing, iterations)
     length = 1 + (window - 1) // spacing[1] * spacing[1]
     total, weights = np.zeros_like(seen), np.zeros((len(seen), *(1,) * (seen.ndim - 1)))
     taper = np.sin(np.pi * (np.arange(length) + 0.5) / length) ** 2
@@ -175,21 +235,19 @@ def smooth(
     starts = {*range(0, len(seen) - length, max(1, length // 3)), len(seen) - length}
     for start in sorted(starts):
         part = seen[start : start + length]
-        analysis = _analyse(stepper, background, part, sigma, spacing, iterations)
-        total[start : start + length] += taper * analysis.states
+        total[start : start + length] += taper * _analyse(task, part).states
         weights[start : start + length] += taper
-    return total / weights
+    return stepper.inputs.uncover(total / weights)
 
 
-def _analyse(
-    stepper: Stepper, background: Background, seen, sigma, spacing, iterations: int, first=None
-) -> Analysis:
-    here = np.isfinite(seen)
+def _analyse(task: Task, seen: np.ndarray, drive: Drive = STILL, first=None) -> Analysis:
+    stepper, background, sigma, spacing, iterations = task
     if first is None:
-        first = background.estimate(fill(seen[0], stepper.inputs.boundary), sigma[0])
-    known = Known(np.nan_to_num(seen), here.astype(float), sigma)
+        guess = first_filled(seen, stepper.inputs.boundary, background.mean)
+        first = background.estimate(guess, sigma[0])
+    known = Known(np.nan_to_num(seen), np.isfinite(seen).astype(float), sigma)
     with jax.enable_x64(True):
-        states, misfit = fit_start(stepper, first, known, background, *spacing, iterations)
+        states, misfit = fit_start(stepper, first, known, background, *spacing, iterations, drive)
     return Analysis(np.asarray(states), seen, misfit=float(misfit))
 
 
@@ -197,88 +255,32 @@ def _background(stepper: Stepper, seen, sigma, climate) -> Background:
     """That of the climate, or else of the observations with gaps filled."""
     boundary = stepper.inputs.boundary
     if climate is None:
-        whole = np.stack([fill(state, boundary) for state in seen])
-        return make_background(whole, boundary, sigma[0], False, float(np.isnan(seen).mean()))
-    climate = check_states("climate", climate)
+        if hidden := never_seen(seen):
+            raise ValueError(
+                f"observations: channel {hidden[0]} is never seen, so that nothing tells what is "
+                "typical of it; give typical states with climate, as those learned from"
+            )
+        share, whole = missing_share(stepper, seen), fill_all(seen, boundary)
+        return make_background(whole, boundary, sigma[0], False, share)
+    climate = check_states("climate", climate, gaps=True)
     if climate.shape[1:] != seen.shape[1:]:
         raise ValueError(
             f"climate: expected states of the shape {seen.shape[1:]} of those observed, "
             f"got {climate.shape[1:]}"
         )
-    return make_background(climate, boundary, sigma[0], clean=True)
+    climate = stepper.inputs.uncover(climate)
+    if hidden := never_seen(climate):
+        raise ValueError(f"climate: expected values in each channel, got none in channel {hidden[0]}")
+    share, whole = missing_share(stepper, climate), fill_all(climate, boundary)
+    return make_background(whole, boundary, sigma[0], True, share)
 
 
-def _spacing(model: Forecaster, every: float | None) -> tuple[int, int]:
-    """Steps from one observation to the next, and observations in a step; one of both is 1."""
-    if every is None:
-        return 1, model.plan_.lag
-    number = isinstance(every, int | float | np.number) and not isinstance(every, bool) and every > 0
-    for whole in (every, 1 / every) if number else ():
-        if abs(whole - round(whole)) < 1e-6 * whole and round(whole) >= 1:
-            return (round(whole), 1) if whole == every else (1, round(whole))
-    raise ValueError(
-        "every: expected steps between observations, a whole number of 1 or more or one over it, "
-        f"got {every!r}"
-    )
-
-
-def _last(seen: np.ndarray, length: int, between: int) -> np.ndarray:
-    """The last observations, as many as whole steps of the model hold."""
-    return seen[-1 - (length - 1) // between * between :]
-
-
-def _check(
-    stepper: Stepper, observations, mask, noise, between: int, window
-) -> tuple[np.ndarray, np.ndarray]:
-    """Observations with NaN where nothing was seen, and the deviation of their errors."""
-    if stepper.history > 1:
-        raise ValueError("observations: expected those of a model without a history, got one with")
-    seen = np.array(unmasked(observations), np.float64)
-    if seen.ndim != 2 + stepper.dimension or seen.shape[1] != stepper.channels or len(seen) < 2:
-        raise ValueError(
-            f"observations: expected (time, channel, *space) with 2 or more times, "
-            f"{stepper.channels} channel(s) and {stepper.dimension} axes of space, got {seen.shape}"
-        )
-    least = 1 + between
-    if len(seen) < least:
-        raise ValueError(f"observations: expected {least} times or more, a step, got {len(seen)}")
-    if window != "auto" and not (isinstance(window, int) and least <= window <= len(seen)):
-        raise ValueError(f"window: expected 'auto' or {least} to {len(seen)} times, got {window!r}")
-    stepper.inputs.check_grid(seen.shape[2:])
-    if mask is not None:
-        mask = np.asarray(mask)
-        if mask.dtype != bool:
-            raise ValueError(f"mask: expected True where there is an observation, got {mask.dtype}")
-        seen = np.where(np.broadcast_to(mask, seen.shape), seen, np.nan)
-    nothing = [time for time, state in enumerate(seen) if np.isnan(state).all(axis=-1).all()]
-    if np.isinf(seen).any() or nothing:
-        raise ValueError(
-            "observations: expected finite numbers, NaN where nothing was seen, and some at every "
-            f"time; got {f'none at time {nothing[0]}' if nothing else 'infinity'}"
-        )
-    sigma = np.asarray(noise, np.float64)
-    if sigma.shape not in ((), (stepper.channels,)) or not np.all((sigma > 0) & np.isfinite(sigma)):
-        raise ValueError(
-            "noise: expected the deviation of observation errors, one number above 0 or one for each "
-            f"of {stepper.channels} channels, got {noise!r}"
-        )
-    sigma = np.broadcast_to(sigma, (stepper.channels,))
-    return seen, sigma.reshape(1, -1, *(1,) * stepper.dimension)
-
-
-def fill(state: Float[np.ndarray, "C ..."], boundary) -> Float[np.ndarray, "C ..."]:
-    """The state with missing cells filled: their value is in the end the mean of their neighbours."""
-    missing = np.isnan(state)
-    means = np.nanmean(state.reshape(len(state), -1), axis=1)
-    field = np.where(missing, np.nan_to_num(means).reshape(-1, *(1,) * (state.ndim - 1)), state)
-    ends = both_sides(boundary, state.ndim - 1)
-    for _ in range(SMOOTHING if missing.any() else 0):
-        around = np.zeros_like(field)
-        for axis, kinds in enumerate(ends, 1):
-            mode = "wrap" if "periodic" in kinds else "edge"
-            width = [(1, 1) if other == axis else (0, 0) for other in range(field.ndim)]
-            padded = np.pad(field, width, mode=mode)
-            around += np.take(padded, range(field.shape[axis]), axis)
-            around += np.take(padded, range(2, 2 + field.shape[axis]), axis)
-        field = np.where(missing, around / (2 * len(ends)), field)
-    return field
+def _bound(
+    stepper: Stepper, observations, mask, spacing: tuple[int, int], parameters, fields
+) -> tuple[np.ndarray, Stepper, Drive]:
+    """Observations, the stepper that has the constant inputs, and those of each step."""
+    every, between = spacing
+    seen = check_observations(stepper, observations, mask, between)
+    steps = (len(seen) - 1) // between * every
+    stepper, drive = split_inputs(stepper, parameters, fields, steps, seen.shape[2:])
+    return on_grid(stepper, seen, drive.fields is not None), stepper, drive

@@ -164,7 +164,9 @@ def _one_step(model: Forecaster, dataset: Dataset, predict: Callable[..., np.nda
         starts = np.unique(np.maximum(_starts(dataset, index), past))
         states = np.stack([dataset.states(index, at - past, at + 2) for at in starts])
         before, after = states[:, -2], states[:, -1]
-        whole = model.stepper_.inputs.whole(before)
+        whole = model.stepper_.inputs.whole(
+            states[:, :-1].reshape(len(starts), -1, *before.shape[2:])
+        )
         before, after, known = before[whole], after[whole], states[whole, :-1]
         predicted = before
         if len(before):

@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from ..grid.windows import AnyArray
+from ..model.drive import STILL, Drive
 from ..model.rollout import trajectory
 from ..model.stepper import Stepper
 from .background import Background
@@ -40,17 +41,19 @@ def fit_start(
     every: int,
     between: int,
     iterations: int,
+    drive: Drive = STILL,
 ) -> tuple[Float[AnyArray, "times C ..."], Float[AnyArray, ""]]:
     """The states at all times, and the mean square of what is left over, in units of the noise.
 
-    Observations are `every` steps apart, or so many `between` steps.
+    Observations are `every` steps apart, or so many `between` steps. The `drive` has a row for each
+    step, where inputs change.
     """
     steps = (len(known.seen) - 1) // between
     curved = jnp.sqrt(background.likely(known.sigma[0], TIMES))
 
     def states_of(z):
         start = first + background.field(curved * z)
-        later = trajectory(stepper, start, steps, every)[0]
+        later = trajectory(stepper, start, steps, every, **drive._asdict())[0]
         return interpolate(jnp.concatenate([start[None], later]), between)
 
     def left_over(z):

@@ -98,7 +98,7 @@ class Inputs(eqx.Module):
     def remember(self, past) -> Inputs:
         """The same with these states before the one to be read."""
         numpy = np if isinstance(past, np.ndarray) else jnp
-        known = self.context.fields[self.context.older :]
+        past, known = self.cover(past), self.context.fields[self.context.older :]
         fields = numpy.concatenate([past, known]) if known.shape[0] else past
         return replace(self, context=replace(self.context, fields=fields))
 
@@ -108,11 +108,12 @@ class Inputs(eqx.Module):
         check_surroundings(space, self.surroundings, self.stride, self.boundary)
 
     def cover(self, state):
-        """The state with the cells filled that never have a value."""
+        """A state, or several behind each other, with the cells filled that never have a value."""
         if self.fill is None:
             return state
         numpy = np if isinstance(state, np.ndarray) else jnp
-        level = self.fill.reshape(-1, *(1,) * (state.ndim - 1))
+        level = numpy.tile(self.fill, state.shape[0] // self.channels)
+        level = level.reshape(-1, *(1,) * (state.ndim - 1))
         return numpy.where(self.context.fields[-1] > 0.5, state, level)
 
     def whole(self, states: np.ndarray) -> np.ndarray:

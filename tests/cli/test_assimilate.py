@@ -74,12 +74,38 @@ def test_a_forecast_starts_from_the_last_states_together(folder, tmp_path):
     assert np.std(snap.open(out).states() - TRUTH[10:]) < 0.6 * errors["one"]
 
 
+def test_inputs_that_change_in_time_drive_the_analysis(tmp_path):
+    rates = np.random.default_rng(1).normal(size=17)
+    states = [STATE]
+    for rate in rates[:-1]:
+        states.append(np.roll(states[-1], 1, axis=-1) + rate)
+    truth = np.stack(states)
+    noisy = truth + NOISE * np.random.default_rng(0).normal(size=truth.shape)
+    for name, values in {"truth": truth, "noisy": noisy}.items():
+        np.savez(tmp_path / f"{name}.npz", states=values, rate=rates, dt=0.5)
+    data = snap.open(tmp_path / "truth.npz", inputs="rate", boundary="periodic")
+    model = snap.Surrogate(extent=1, stride=1, hidden=0, noise=1e-9, symmetry=None, mean="keep")
+    model.fit(data).save(tmp_path / "model.safetensors")
+    files, out = (tmp_path / "model.safetensors", tmp_path / "noisy.npz"), tmp_path / "analysis.npz"
+    more = ("--noise", NOISE, "--start", 12)
+    result = run("assimilate", *files, "--out", out, "--window", 9, "--members", 0, *more)
+    assert result.exit_code == 0, result.output
+    assert "disagree" not in result.output
+    assert np.sqrt(np.mean((snap.open(out).states() - truth[4:13]) ** 2)) < 0.6 * NOISE
+    ahead = tmp_path / "ahead.npz"
+    result = run("rollout", *files, "--out", ahead, "--assimilate", 9, "--steps", 3, *more)
+    assert result.exit_code == 0, result.output
+    assert np.std(snap.open(ahead).states() - truth[12:16]) < 0.6 * NOISE
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
         (("--noise", "loud"), "noise: expected numbers, as in 0.1 or 0.1,2, got 'loud'"),
         (("--window", "long"), "window: expected auto, or 2 states or more, got 'long'"),
         (("--window", 17), "expected 17 or more to assimilate"),
+        (("--noise", "0"), "noise: expected .* above 0 .* got 0"),
+        (("--noise", "0.1,0.2"), "noise: expected .* of 1 channels, got"),
         (("--trajectory", 1), "trajectory: expected 0 to 0, got 1"),
         (("--start", 40), "start: .* has 16 states"),
     ],

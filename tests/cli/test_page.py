@@ -48,6 +48,28 @@ def test_a_page_with_the_states_of_a_file(folder):
     assert "exists already" in again.stderr
 
 
+def test_parameters_that_change_in_time_are_held_and_fields_refused(tmp_path):
+    random, out = np.random.default_rng(0), tmp_path / "page.html"
+    states, rate = random.normal(size=(20, 1, 16)), random.normal(size=20)
+    states[1:] = 0.9 * np.cumsum(states[1:] * 0.1, axis=0)
+    np.savez(tmp_path / "a.npz", states=states, rate=rate, wind=0 * states[:, 0], dt=0.5)
+    settings = {"extent": 1, "stride": 1, "hidden": 0, "noise": 1e-3, "symmetry": None}
+    settings |= {"mean": "keep", "context": 0, "potential": False}
+    for inputs in ("rate", "rate,wind"):
+        data = snap.open(tmp_path / "a.npz", inputs=inputs, boundary="periodic")
+        model = snap.Surrogate(**settings).fit(data)
+        model.save(tmp_path / "model", force=True)
+        result = run("page", tmp_path / "model", tmp_path / "a.npz", "--out", out, "--force")
+        if inputs == "rate":
+            assert result.exit_code == 0, result.stderr
+            page = content(out)
+            assert (page["inputs"], page["held"]) == (["rate"], ["rate"])
+            assert page["model"]["parameters"]["given"] == pytest.approx([rate.mean()])
+        else:
+            assert result.exit_code == 2
+            assert "fields: wind change in time" in result.stderr
+
+
 def test_a_single_state_is_enough_to_start_from(folder):
     np.save(folder / "one.npy", snap.open(folder / "data.hdf5").states(0, 0, 1))
     before = np.random.default_rng(0).normal(size=(1, 3, 20, 18))

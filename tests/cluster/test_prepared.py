@@ -49,6 +49,31 @@ def test_a_prepared_model_comes_back_whole(kind, tmp_path):
     assert content(loaded.combine([other]), tmp_path) == content(model.combine([one]), tmp_path)
 
 
+def test_inputs_that_change_in_time_do_so_in_trials_of_a_loaded_one_too(tmp_path, monkeypatch):
+    from onesnap.search import stability
+
+    driven = list[bool]()
+
+    def trial(*given, **more):
+        driven.append(given[4].changes)
+        return original(*given, **more)
+
+    original = stability.trial_forecast
+    monkeypatch.setattr(stability, "trial_forecast", trial)
+    states = trajectory(12)
+    np.savez(tmp_path / "bar.npz", states=states, wind=np.sin(np.arange(len(states))), dt=0.5)
+    data = snap.open(tmp_path / "bar.npz", inputs="wind", boundary="periodic")
+    model = snap.Surrogate(**PLAIN, symmetry=None).prepare(data)
+    model.save(tmp_path / "plan")
+    loaded, sums = snap.load(tmp_path / "plan"), model.accumulate(data)
+    assert (loaded.fit_.training.sample.driven, loaded.fit_.training.last.driven) == (True, True)
+    driven.clear()
+    loaded.combine([sums])
+    assert driven
+    assert all(driven)
+    assert content(loaded, tmp_path) == content(model.combine([sums]), tmp_path)
+
+
 @pytest.fixture(scope="module")
 def plan(tmp_path_factory):
     """A prepared model, and the file that it was written to."""

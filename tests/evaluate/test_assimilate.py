@@ -5,8 +5,8 @@ import pytest
 from toys import smooth
 
 import onesnap as snap
-from onesnap.evaluate.assimilate import fill
 from onesnap.evaluate.background import make_background
+from onesnap.evaluate.observations import fill
 from onesnap.evaluate.variational import interpolate
 
 STATES = smooth(0, (1, 1, 32))
@@ -113,7 +113,7 @@ def test_missing_cells_are_filled_from_their_neighbours():
     [
         ({"observations": TRUTH[:1]}, "observations: expected .* 2 or more times"),
         ({"observations": TRUTH[:, :, None]}, "observations: expected"),
-        ({"observations": np.full_like(TRUTH, np.nan)}, "some at every time; got none at time 0"),
+        ({"observations": np.full_like(TRUTH, np.nan)}, "got none at all"),
         ({"observations": np.full_like(TRUTH, np.inf)}, "got infinity"),
         ({"noise": 0.0}, "noise: expected .* above 0"),
         ({"noise": [1.0, 2.0]}, "noise: expected"),
@@ -122,13 +122,106 @@ def test_missing_cells_are_filled_from_their_neighbours():
         ({"every": 0.4}, "every: expected steps"),
         ({"every": 0.1}, "observations: expected 11 times or more, a step, got 9"),
         ({"climate": TRUTH[..., :8]}, "climate: expected states of the shape"),
+        ({"climate": np.full((3, 1, 32), np.inf)}, "climate: 96 of 96 values"),
         ({"window": 10}, "window: expected 'auto' or 2 to 9 times, got 10"),
+        ({"window": 2.5}, "window: expected 'auto' or 2 to 9 times, got 2.5"),
+        ({"observations": "abc"}, "observations: expected an array of real numbers .* got str"),
+        ({"observations": TRUTH + 0j}, "observations: expected an array of real numbers"),
+        ({"observations": 1e200 * TRUTH}, "observations: expected numbers whose squares are finite"),
+        ({"observations": TRUTH[:, 0]}, r"added by observations\[:, None\]"),
+        ({"noise": "auto"}, "noise: expected .* 'auto'; onesnap.noise_level measures it"),
+        ({"noise": True}, "noise: expected"),
+        ({"noise": 1e-300}, "noise: expected"),
+        ({"mask": np.ones(31, bool)}, r"mask: expected the shape .* \(9, 1, 32\), .* got \(31,\)"),
+        ({"mask": np.ones((2, 9, 1, 32), bool)}, "mask: expected the shape of the observations"),
+        ({"mask": False}, "got none at all"),
+        ({"every": np.inf}, "every: expected steps between observations, .* got inf"),
+        ({"members": -1}, "members: expected an integer of at least 0, got -1"),
+        ({"members": 1.5}, "members: expected an integer of at least 0, got 1.5"),
+        ({"iterations": 0}, "iterations: expected an integer of at least 1, got 0"),
+        ({"seed": None}, "seed: expected an integer of at least 0, got None"),
+        ({"parameters": [1.0]}, "parameters: expected shape like"),
     ],
 )
 def test_bad_arguments_are_named(model, changes, words):
     arguments = {"observations": TRUTH, "noise": NOISE} | changes
     with pytest.raises(ValueError, match=words):
         snap.assimilate(model, arguments.pop("observations"), **arguments)
+
+
+def test_times_at_which_nothing_was_seen_are_bridged(model, noisy):
+    gappy = noisy.copy()
+    gappy[[0, 4, 5]] = np.nan
+    analysis = snap.assimilate(model, gappy, noise=NOISE, window=np.int64(9))
+    assert analysis.consistent
+    assert np.sqrt(np.mean((analysis.states - TRUTH) ** 2)) < 0.6 * NOISE  # of six seen times
+    late = noisy.copy()
+    late[6:] = np.nan
+    with pytest.raises(ValueError, match="window: expected times at which something was seen"):
+        snap.assimilate(model, late, noise=NOISE, window=3)
+    with pytest.raises(ValueError, match="window: expected 2 to 9 times, got 'auto'"):
+        snap.smooth(model, noisy, noise=NOISE, window="auto")
+
+
+def test_a_channel_that_is_never_seen_is_told_by_the_other():
+    """u goes a cell to the right, v becomes what u was."""
+    v = np.roll(TRUTH, 1, axis=-1)
+    truth = np.concatenate([TRUTH, np.roll(v, 1, axis=-1)], axis=1)
+    model = snap.Surrogate(extent=1, stride=1, hidden=0, noise=1e-9, symmetry=None)
+    model.fit(truth)
+    noisy = truth + NOISE * np.random.default_rng(0).normal(size=truth.shape)
+    mask = np.array([[True], [False]])
+    with pytest.raises(ValueError, match="observations: channel 1 is never seen, .* climate"):
+        snap.assimilate(model, noisy, noise=NOISE, mask=mask, window=9)
+    given = {"noise": [NOISE, 10.0], "window": 9, "climate": truth}
+    analysis = snap.assimilate(model, noisy, mask=mask, **given)
+    raw, analysed = analysis.compare(truth)
+    assert raw == pytest.approx(NOISE / truth.std(), rel=0.2)  # of the channel that was seen
+    assert np.isfinite(analysed)
+    assert np.std(analysis.start[1] - truth[-1, 1]) < NOISE
+
+
+def test_cells_without_values_have_none_in_an_analysis_and_are_no_observations():
+    """Each cell decays by itself, a few are land."""
+    start = 1 + smooth(1, (1, 1, 32))[0]
+    truth = start * 0.9 ** np.arange(9)[:, None, None]
+    truth[..., 10:14] = np.nan
+    model = snap.Surrogate(extent=0, stride=1, hidden=0, noise=1e-9, symmetry=None)
+    model.set_params(boundary="periodic", lag=1, context=0).fit(truth)
+    noisy = truth + NOISE * np.random.default_rng(0).normal(size=truth.shape)
+    given = {"noise": NOISE, "window": 9, "climate": truth}
+    analysis = snap.assimilate(model, noisy, **given, members=2)
+    np.testing.assert_array_equal(np.isnan(analysis.states), np.isnan(truth))
+    np.testing.assert_array_equal(np.isnan(analysis.deviation), np.isnan(truth))
+    raw, analysed = analysis.compare(truth)
+    assert analysed < 0.6 * raw
+    assert np.isfinite(model.rollout(analysis.start, 2).states[..., 14:]).all()
+    zeros = np.nan_to_num(noisy)  # as land often is in files
+    np.testing.assert_array_equal(snap.assimilate(model, zeros, **given).states, analysis.states)
+    with pytest.raises(ValueError, match=r"observations: the model knows fields on \(32,\) cells"):
+        snap.assimilate(model, noisy[..., :20], noise=NOISE)
+
+
+def test_inputs_of_each_step_drive_the_trajectory():
+    """A wave moves by a cell and rises by what is given for a step; every other state is seen."""
+    rates = np.random.default_rng(1).normal(size=(16, 1))
+    states = [STATES[0]]
+    for rate in rates:
+        states.append(np.roll(states[-1], 1, axis=-1) + rate)
+    truth = np.stack(states)
+    model = snap.Surrogate(extent=1, stride=1, hidden=0, noise=1e-9, symmetry=None, mean="keep")
+    model.set_params(boundary="periodic").fit(truth[:-1], truth[1:], parameters=rates)
+    seen = truth[::2] + NOISE * np.random.default_rng(0).normal(size=truth[::2].shape)
+    given = {"noise": NOISE, "every": 2, "window": 7, "climate": truth}
+    analysis = snap.assimilate(model, seen, parameters=rates, **given)
+    assert analysis.consistent
+    assert np.sqrt(np.mean((analysis.states - truth[::2][-7:]) ** 2)) < 0.6 * NOISE
+    same = snap.assimilate(model, seen[-7:], parameters=rates[-12:], **given)
+    np.testing.assert_allclose(same.states, analysis.states, atol=1e-9)
+    with pytest.warns(UserWarning, match="disagree by more than the noise"):
+        snap.assimilate(model, seen, parameters=rates[0], **given)
+    with pytest.raises(ValueError, match="parameters: expected a row for each step, 16 of 1"):
+        snap.assimilate(model, seen, parameters=rates[:5], **given)
 
 
 def test_a_comparison_is_with_the_truth_of_the_same_times(model, noisy):

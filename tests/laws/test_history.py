@@ -1,5 +1,6 @@
 """A wave by its height alone: no state tells where it moves, two do, to round-off."""
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -130,6 +131,68 @@ def test_files_carry_it(tmp_path):
     out = tmp_path / "forecast.npz"
     forecast_to_file(again, tmp_path / "model.safetensors", data, out, steps=10, start=5)
     np.testing.assert_allclose(snap.open(out).states(), WAVE[5:16], atol=1e-5)
+
+
+def swings(steps: int, space: tuple[int, ...] = (16,), seed: int = 0) -> np.ndarray:
+    """Each cell swings by itself, uⁿ⁺¹ = 2 cos(ω) uⁿ - uⁿ⁻¹ about 1; some never have a value."""
+    sizes = np.random.default_rng(seed).normal(size=(2, 1, *space))
+    turns = 0.4 * np.arange(steps).reshape(-1, 1, *(1,) * len(space))
+    states = 1 + sizes[0] * np.cos(turns) + sizes[1] * np.sin(turns)
+    states[:, :, 3:6] = np.nan
+    return states
+
+
+ALONE = LINEAR | {"extent": 0, "stride": 1, "boundary": "open", "lag": 1}
+
+
+@pytest.mark.parametrize(
+    ("kind", "history"), [("array", "auto"), ("list", 3), ("file", "auto"), ("workers", 2)]
+)
+def test_cells_without_values_have_none_before_either(kind, history, tmp_path):
+    truth = swings(40)
+    seen, there = truth.copy(), np.isfinite(truth[0])
+    seen[7, 0, 9] = np.nan  # once: no pair in whose past it is may be learned from
+    np.savez(tmp_path / "swings.npz", states=seen, dt=0.5)
+    data: Any = {"array": seen, "list": [seen[:20], seen[20:]]}.get(kind)
+    data = snap.open(tmp_path / "swings.npz", boundary="open") if data is None else data
+    model = snap.Surrogate(**ALONE, history=history)
+    with ThreadPoolExecutor(2) as pool:
+        model.fit(data, executor=pool if kind == "workers" else None)
+    length = model.plan_.history
+    assert length == (2 if history == "auto" else history)
+    model.save(tmp_path / "model.safetensors")
+    model = snap.load(tmp_path / "model.safetensors")
+    forecast = model.rollout(truth[20 - length : 20], 10).states
+    np.testing.assert_array_equal(np.isnan(forecast), np.broadcast_to(~there, forecast.shape))
+    np.testing.assert_allclose(forecast[:, there], truth[19:30][:, there], atol=1e-9)
+    report = snap.trust(model, snap.open(tmp_path / "swings.npz", boundary="open"))
+    assert report.valid_steps == report.compared_steps
+
+
+def test_what_was_missing_before_a_pair_is_not_learned_from():
+    seen = swings(10, (4, 8))
+    once = seen.copy()
+    once[4, 0, 1, 2] = np.nan
+    count = [snap.Surrogate(**ALONE, history=3).fit(one).left_out_ for one in (seen, once)]
+    assert count == [0, 4]  # one pair after it, one before, two behind
+
+
+def test_a_step_fills_what_older_states_lack():
+    truth = swings(20)
+    model = snap.Surrogate(**ALONE, history=2).fit(truth)
+    state = np.concatenate([truth[9], truth[8]])
+    following = np.asarray(model.stepper_(state.astype(np.float32)))[:1]
+    there = np.isfinite(truth[0])
+    np.testing.assert_allclose(following[there], truth[10][there], atol=1e-4)
+    assert np.isfinite(following).all()
+
+
+def test_inputs_stand_beside_a_history_with_cells_without_values():
+    truth, known = swings(40), np.random.default_rng(1).normal(size=(40, 1, 16))
+    model = snap.Surrogate(**ALONE, history=2).fit(truth, fields=known, parameters=known[:, 0, :2])
+    inputs = {"fields": known[19:29], "parameters": known[19:29, 0, :2]}
+    forecast = model.rollout(truth[18:20], 10, **inputs).states
+    np.testing.assert_allclose(forecast, truth[19:30], atol=1e-6)
 
 
 def test_what_is_missing_is_named():

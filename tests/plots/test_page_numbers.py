@@ -28,6 +28,41 @@ def test_edges_surroundings_known_fields_and_parameters_on_a_plane(open_page):
     check_numbers(page, model, before[0], 5, **other)
 
 
+@pytest.mark.filterwarnings("ignore:trial forecasts leave the range", "ignore:the forecast leaves")
+@pytest.mark.parametrize("linear", [{"shrinkage": 2.0, "boundary": "open"}, {"activation": "tanh"}])
+def test_parameters_have_sliders(open_page, linear):
+    """Those that change in time are held, first at their mean."""
+    known = np.array([[1.0, 0.2], [2.0, 0.4]])
+    model, before = toy((2, 1, 40), parameters=known, **linear)
+    rows = np.array([[1.2, 0.3], [1.4, 0.3]])
+    page = open_page(model, before, parameters=rows)
+    check_numbers(page, model, before[0], 4, parameters=[1.3, 0.3])
+    assert page.locator("#parameters input").count() == 2
+    assert page.locator("#held").inner_text().startswith("parameter 0 changed in time")
+    start = field(page)
+    page.evaluate("() => onesnap.steer(0, 1.75)")
+    page.evaluate("() => onesnap.steer(1, 99)")  # no farther than what was learned from
+    page.locator("#parameters input").nth(1).evaluate(
+        "input => { input.value = 0.25; input.dispatchEvent(new Event('input')); }"
+    )
+    other = {"parameters": [1.75, 0.25]}
+    want = model.rollout(start, 4, 4, **other).states[-1]
+    assert np.abs(want - model.rollout(start, 4, 4, parameters=[1.3, 0.3]).states[-1]).max() > 1e-4
+    page.evaluate("() => onesnap.step(4).then(() => null)")
+    np.testing.assert_allclose(field(page), want, atol=1e-8 * np.ptp(want), rtol=0)
+    page.keyboard.press("h")
+    page.wait_for_function("() => location.hash.includes('inputs')")
+    again = open_page(model, before, page.evaluate("() => location.hash"), parameters=rows)
+    check_numbers(again, model, before[0], 4, **other)
+
+
+def test_fields_that_change_in_time_cannot_be_held():
+    known = smooth(3, (2, 1, 32))
+    model, before = toy((2, 1, 32), fields=known)
+    with pytest.raises(ValueError, match="fields: a page cannot run fields that change in time"):
+        model.page(None, before, fields=known)
+
+
 @pytest.mark.filterwarnings("ignore:the window is too small for the step")
 def test_volumes_with_edges_and_surroundings(open_page):
     model, before = toy(

@@ -16,8 +16,13 @@ def pack_labels(
     names: Sequence[str] | None = None,
     dx: Sequence[float | None] | None = None,
     axes: Sequence[str] | None = None,
+    inputs: Sequence[str] | None = None,
+    held: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """The time of a step, names of channels and axes, the width of a cell along each of these."""
+    """The time of a step, names of channels, axes and parameters, the width of a cell along axes.
+
+    Those of the parameters that are `held` change in time elsewhere.
+    """
     channels, dimension = stepper.channels, stepper.dimension
     if dt is not None:
         check_step("dt", dt)
@@ -26,6 +31,9 @@ def pack_labels(
     _check_count("names", names, channels, "channels")
     axes = list("xyz"[:dimension] if axes is None else axes)
     _check_count("axes", axes, dimension, "axes")
+    count = len(stepper.inputs.context.parameters)
+    inputs = [f"parameter {number}" for number in range(count)] if inputs is None else inputs
+    _check_count("inputs", inputs, count, "parameters")
     if dx is not None:
         _check_count("dx", dx, dimension, "axes")
         dx = None if None in dx else [check_step("dx", width) for width in dx]
@@ -35,6 +43,8 @@ def pack_labels(
         "names": [str(name) for name in names],
         "axes": [str(axis) for axis in axes],
         "dx": dx,
+        "inputs": [str(name) for name in inputs],
+        "held": [str(name) for name in held],
     }
 
 

@@ -12,6 +12,7 @@ from ...grid.boundary import both_sides
 from ...model.rollout import MARGIN, STRAIGHT_MARGIN
 from ...model.stepper import FADING, Stepper, with_readout
 from ...network.assemble import Network
+from ...network.context import Context
 from ...network.edges import middle
 from .lift import AXES, lifted
 
@@ -76,8 +77,23 @@ def pack_model(
         "weights": encode(weights[:seen]),
         "basis": None if features.basis is None else encode(features.basis),
         "bias": encode(features.bias + given @ weights[seen:]),
+        "parameters": _parameters(context, weights[seen:]),
         "versions": [_version(version) for version in _versions(stepper, members)],
         "patch": _patch(stepper, space),
+    }
+
+
+def _parameters(context: Context, weights: np.ndarray) -> dict[str, Any] | None:
+    """The values that are folded in, their ranges, and what units gain by one more of each."""
+    if not (count := len(context.parameters)):
+        return None
+    low, high = (np.asarray(end)[:count] for end in (context.low, context.high))
+    given = np.asarray(context.parameters)
+    return {
+        "given": given.tolist(),
+        "low": np.minimum(low, given).tolist(),
+        "high": np.maximum(high, given).tolist(),
+        "slopes": encode(weights / (high - low)[:, None]),
     }
 
 
@@ -130,10 +146,16 @@ def _readout(stepper: Stepper, network: Network) -> dict[str, Any]:
     """Rows of random units, then those of inputs, and the constant with what parameters add to it."""
     readout, lead = np.asarray(network.readout), network.lead
     linear, random = readout[:lead], readout[lead:]
-    parameters = np.asarray(stepper.inputs.context.scaled_parameters)
-    count = max(0, lead - 1 - len(parameters))
+    context = stepper.inputs.context
+    parameters = np.asarray(context.scaled_parameters)
+    count, width = max(0, lead - 1 - len(parameters)), (context.high - context.low)[: len(parameters)]
     constant = parameters @ linear[count:-1] + linear[-1] if lead else np.zeros(readout.shape[1])
-    return {"readout": encode(np.concatenate([random, linear[:count]])), "constant": encode(constant)}
+    slopes = linear[count:-1] / width[:, None] if lead else np.zeros((len(width), readout.shape[1]))
+    return {
+        "readout": encode(np.concatenate([random, linear[:count]])),
+        "constant": encode(constant),
+        "slopes": encode(slopes),
+    }
 
 
 def _patch(stepper: Stepper, space: Sequence[int]) -> dict[str, Any] | None:

@@ -79,6 +79,32 @@ function listenToSliders() {
     }));
 }
 
+/** A slider for each parameter. */
+function addParameters() {
+  const { parameters } = session.model;
+  element("steer").hidden = !parameters;
+  page.inputs.forEach((name, index) => {
+    const label = document.createElement("label"), input = document.createElement("input"), output = document.createElement("output");
+    const { low, high } = parameters, told = () => {
+      input.value = session.parameters[index];
+      output.textContent = brief(session.parameters[index]);
+    };
+    Object.assign(input, { type: "range", min: low[index], max: high[index], step: "any" });
+    input.setAttribute("aria-label", name);
+    input.addEventListener("input", () => {
+      session.steer(index, Number(input.value));
+      told();
+      tell();
+    });
+    label.append(`${name} `, input, output);
+    element("parameters").append(label);
+    told();
+  });
+  element("held").textContent = page.held.length
+    ? `${page.held.join(", ")} changed in time where the states were recorded. Here it is held at what the sliders say, at first its mean, so that the truth is another.`
+    : "Parameters of the equation; the truth does not know of changes.";
+}
+
 /** Words and buttons that depend on the model. */
 function explain() {
   const { model } = session, missing = 3 - model.dimension;
@@ -113,5 +139,6 @@ function setUp() {
   if (!view.line) listenToPointer(element("forecast"));
   chooseBrush("add");
   follow();
+  addParameters();
   choose(view.channel);
 }

@@ -64,6 +64,16 @@ class Engine {
       this.store(`readout${kind}${v}`, readout, constant.length, this.answering, behind);
       this.memory.set(constant, this.at[`constant${kind}${v}`] / BYTES);
     }
+    this.there = there;
+  }
+
+  /** Steps from here on are those of other parameters: they only add to what is constant. */
+  bind(values) {
+    const { parameters, bias } = this.model, off = values.map((value, p) => value - parameters.given[p]);
+    const moved = (base, slopes) => base.map((b, i) => off.reduce((sum, by, p) => sum + by * slopes[p * base.length + i], b));
+    this.memory.set(moved(bias, parameters.slopes), this.at.bias / BYTES);
+    for (const [v, kind, { constant, slopes }] of this.there)
+      this.memory.set(moved(constant, slopes), this.at[`constant${kind}${v}`] / BYTES);
   }
 
   /** Store a matrix (column, row) in groups of four rows. */

@@ -27,6 +27,7 @@ function share() {
   if (origin.start === undefined) words.set("random", origin.seed);
   else words.set("start", origin.start);
   if (view.channel) words.set("field", view.channel);
+  if (session.steered) words.set("inputs", session.parameters.join("_"));
   if (edits.length) words.set("edits", edits.map(written).join(".."));
   history.replaceState(null, "", `#${words}`);
   const copied = navigator.clipboard ? navigator.clipboard.writeText(location.href) : Promise.reject(new Error("none"));
@@ -42,6 +43,9 @@ function follow() {
   if (words.has("random")) session.randomise(whole(words.get("random")));
   else if (words.has("start") && session.recorded) session.reset(whole(words.get("start")));
   if (whole(words.get("field")) < page.names.length) choose(whole(words.get("field")));
+  const inputs = (words.get("inputs") || "none").split("_").map(Number);
+  if (session.parameters && inputs.length === session.parameters.length && inputs.every(Number.isFinite))
+    inputs.forEach((value, index) => session.steer(index, value));
   for (const text of (words.get("edits") || "").split("..").slice(0, 2000)) {
     const edit = understood(text);
     if (edit && edit.stroke) session.draw(edit.stroke);

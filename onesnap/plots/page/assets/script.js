@@ -34,6 +34,12 @@ const api = {
     const place = [x, y, z].map((at, axis) => Math.max(0, Math.min(view.sides[axis] - 1, Math.floor(at))));
     stroke(view.cellAt(...place), value, "add");
   },
+  /** Hold parameter i at a value from the next step on, within what was learned from. */
+  steer(i, value) {
+    if (!session.parameters || !(i in session.parameters) || !Number.isFinite(value)) return;
+    session.steer(i, value);
+    tell();
+  },
   /** Start again from recorded state i, or without recorded states from random state i. */
   reset(i = 0) {
     restart(() => (session.recorded ? session.reset(i) : session.randomise(i)));

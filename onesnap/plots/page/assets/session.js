@@ -12,6 +12,7 @@ class Session {
     this.size = model.channels * this.cells;
     this.recorded = data.states ? data.states.length / this.size : 0;
     this.busy = false;
+    this.parameters = model.parameters && model.parameters.given.slice(); // as the sliders say
     this.beside = this.cells <= QUICK;
     this.solve = this.cells <= SOLVED;
     const code = document.getElementById("engine").textContent;
@@ -130,6 +131,17 @@ class Session {
     });
   }
 
+  /** Other parameters from the next step on, within what was learned from. */
+  steer(index, value) {
+    const { low, high } = this.model.parameters;
+    this.parameters[index] = Math.max(low[index], Math.min(high[index], value));
+  }
+
+  /** Whether steps are those of other parameters than the page was made with. */
+  get steered() {
+    return Boolean(this.parameters) && this.parameters.some((value, i) => value !== this.model.parameters.given[i]);
+  }
+
   /** Turn the state, and the truth with it. */
   turn(element, index) {
     this.edit({ turn: index }, (state) => turned(element, state, this.model.space, this.model.channels));
@@ -157,11 +169,11 @@ class Session {
 
   async ask(steps) {
     await this.ready;
-    const { number, state, members, solved: truth } = this;
+    const { number, state, members, solved: truth, parameters } = this;
     return new Promise((resolve, reject) => {
       this.worker.onmessage = ({ data }) => resolve(data);
       this.worker.onerror = (event) => reject(new Error(event.message));
-      this.worker.postMessage({ state, members, truth, steps, number, margin: this.model.farthest });
+      this.worker.postMessage({ state, members, truth, parameters, steps, number, margin: this.model.farthest });
     });
   }
 

@@ -14,6 +14,7 @@ if (typeof document === "undefined" && typeof self !== "undefined") {
     }
     const states = [], expected = [], truths = [], { margin } = data;
     let { members, truth } = data;
+    if (data.parameters) engine.bind(data.parameters);
     if (truth && !solver) solver = new Solver(terms, engine.model.space);
     let state = data.state, diverged = false;
     for (let n = 0; n < data.steps && !diverged; n++) {
