@@ -356,6 +356,8 @@ class Surrogate:
         >>> one.merge(other).predict(truth[0]).shape
         (1, 64)
         """
+        if not isinstance(other, Surrogate):
+            raise ValueError(f"other: expected a Surrogate, got {type(other).__name__}")
         self.fit_ = fitting.merge(self.fit_, other.fit_)
         return self
 
@@ -419,6 +421,8 @@ class Surrogate:
         for name, value, least in ("steps", steps, 0), ("every", every, 1), ("members", members, 0):
             if not isinstance(value, int | np.integer) or value < least:
                 raise ValueError(f"{name}: expected an integer of at least {least}, got {value!r}")
+        # An integer of NumPy with a few bits would overflow where steps are counted.
+        steps, every, members = int(steps), int(every), int(members)
         stepper = self.stepper_
         states, single = self._states("state", state, stepper)
         stepper, drive = split_inputs(stepper, parameters, fields, steps, states.shape[2:])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import jax
 import numpy as np
 
-from ..grid.states import check_step, unmasked
+from ..grid.states import check_states, check_step, unmasked
 from ..model.rollout import VALID_RSE
 
 ROUND_OFF = 1e-12  # of the size of a field
@@ -135,22 +135,27 @@ def channel_errors(guess: np.ndarray, truth: np.ndarray) -> np.ndarray:
 def moments(trajectory, order: int = 3) -> np.ndarray:
     """Raw moments over time, E[v(t, x)ᵏ] for k = 1 … order: `(order, channel, *space)`.
 
+    Times without a value (NaN) are left out, cell by cell; a cell that never has one is NaN.
+
     >>> snap.moments(truth).shape
     (3, 1, 64)
     """
-    trajectory = np.asarray(trajectory, np.float64)
-    return np.stack([np.mean(trajectory**power, axis=0) for power in range(1, order + 1)])
+    trajectory = unmasked(trajectory).astype(np.float64)
+    known = ~np.isnan(trajectory)
+    count, values = known.sum(axis=0), np.where(known, trajectory, 0.0)
+    sums = [np.sum(values**power, axis=0) for power in range(1, order + 1)]
+    return np.where(count, np.stack(sums) / np.maximum(1, count), np.nan)
 
 
 def spectrum(trajectory) -> np.ndarray:
     """Energy in each wavenumber shell, averaged over time: `(channel, wavenumber)`.
 
-    The grid must have the same number of points along every axis.
+    The grid must have the same number of points along every axis, and a value in every cell.
 
     >>> snap.spectrum(truth).shape
     (1, 33)
     """
-    trajectory = np.asarray(trajectory, np.float64)
+    trajectory = check_states("trajectory", trajectory)
     if len(set(trajectory.shape[2:])) != 1:
         raise ValueError(
             "trajectory: expected the same number of points along every axis, got "

@@ -26,7 +26,7 @@ def check_sizes(pairs: Pairs) -> None:
         )
 
 
-def far_outside(scaling: Scaling, states: np.ndarray) -> str:
+def far_outside(name: str, scaling: Scaling, states: np.ndarray) -> str:
     """Words of warning if states lie far outside the range that a model was prepared with."""
     low, high = range_of(states, scaling.mean)
     width = scaling.high - scaling.low
@@ -35,7 +35,7 @@ def far_outside(scaling: Scaling, states: np.ndarray) -> str:
     if not beyond[worst] > 1.0:  # a whole range
         return ""
     return (
-        f"before: channel {worst} of this batch lies in {low[worst]:.4g} to {high[worst]:.4g}, "
+        f"{name}: channel {worst} of this batch lies in {low[worst]:.4g} to {high[worst]:.4g}, "
         f"{beyond[worst]:.2g} ranges beyond the {scaling.low[worst]:.4g} to "
         f"{scaling.high[worst]:.4g} that the model was prepared with; "
         "call prepare with data typical of all"

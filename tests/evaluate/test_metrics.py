@@ -113,3 +113,17 @@ def test_moments_and_spectrum_of_a_wave():
     energy = snap.spectrum(wave)[0]
     assert energy.argmax() == 3
     assert energy.sum() == pytest.approx(0.25)  # half the mean square
+
+
+def test_moments_leave_out_what_has_no_value_and_spectra_refuse_it():
+    """1e20 under a mask is no value."""
+    states = np.ma.masked_array(np.random.default_rng(0).normal(size=(6, 1, 8)))
+    expected = snap.moments(np.delete(states.data, 2, axis=0))[:, 0, 3]
+    states[2, 0, 3] = states[:, 0, 5] = 1e20
+    states[2, 0, 3] = states[:, 0, 5] = np.ma.masked
+    moments = snap.moments(states)
+    np.testing.assert_allclose(moments[:, 0, 3], expected, rtol=1e-12)
+    assert np.isnan(moments[:, 0, 5]).all()
+    assert np.isfinite(np.delete(moments, 5, axis=2)).all()
+    with pytest.raises(ValueError, match="trajectory: 7 of 48 values are NaN"):
+        snap.spectrum(states)

@@ -160,6 +160,13 @@ def test_more_states_than_memory_holds_are_refused(steps, members, monkeypatch):
         model.rollout(start, steps, members=members)
 
 
+def test_steps_may_be_small_integers_of_numpy():
+    model, start = growing(0.99), np.ones((1, 16))
+    forecast = model.rollout(start, np.uint8(200), np.int8(3))
+    np.testing.assert_array_equal(forecast.states, model.rollout(start, 200, 3).states)
+    assert forecast.steps[-1] == 198
+
+
 def test_as_many_states_as_fit_are_kept(monkeypatch):
     model, start = growing(0.99), np.zeros((3, 1, 16))
     monkeypatch.setattr(memory, "available_memory", lambda: 2 * 8 * 3 * 16 * 11)
