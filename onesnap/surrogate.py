@@ -426,7 +426,7 @@ class Surrogate:
         stepper = self.stepper_
         states, single = self._states("state", state, stepper)
         stepper, drive = split_inputs(stepper, parameters, fields, steps, states.shape[2:])
-        check_length(steps, every, states, self.dtype)
+        check_length(steps, every, states, self.dtype, members > 0)
         settings = states, steps, every, self.dtype, progress
         if stepper.history > 1 and (members or devices is not None):
             raise ValueError(
