@@ -81,6 +81,16 @@ def test_fit_tells_of_windows_that_were_left_out(tmp_path):
     assert f"{touched} of {15 * 32} windows left out: they touch missing" in result.stdout
 
 
+def test_fit_tells_of_a_noise_that_does_not_keep_forecasts_steady(tmp_path):
+    """Tests of toys do not listen to this warning; users read it."""
+    states = np.cumsum(np.random.default_rng(0).normal(size=(20, 1, 32)), axis=0)
+    np.save(tmp_path / "walk.npy", states)
+    options = ("--extent", 2, "--hidden", 60, "--noise", 1e-9, "--out", tmp_path / "m.safetensors")
+    result = run("fit", tmp_path / "walk.npy", *options)
+    assert result.exit_code == 0, result.output
+    assert "warning: the noise given does not keep trial forecasts" in " ".join(result.stderr.split())
+
+
 def test_fit_says_loudly_that_a_model_is_no_good(tmp_path):
     """It learns from noise, and is held against a field that hardly changes."""
     noise = np.random.default_rng(0).normal(size=(30, 1, 32))

@@ -105,6 +105,27 @@ def test_skill():
     assert snap.skill(after, before, before) == -np.inf
 
 
+def test_what_a_prediction_has_lost_is_infinitely_wrong_for_skill():
+    before, after = np.zeros((2, 1, 4)), np.arange(8.0).reshape(2, 1, 4)
+    lost = after.copy()
+    lost[1, 0, 2] = np.nan
+    assert snap.skill(lost, before, after) == -np.inf
+    assert snap.skill(np.nan * after, before, after) == -np.inf
+    assert snap.skill(lost, np.where(np.isnan(lost), np.nan, before), after) == 1  # nor was it there
+
+
+@pytest.mark.parametrize("predicted", [1.0, np.zeros((1, 1, 4)), np.zeros((2, 2, 4))])
+def test_skill_is_of_states_of_one_shape(predicted):
+    states = np.ones((2, 1, 4))
+    with pytest.raises(ValueError, match=r"predicted: expected \(batch, channel, \*space\) like"):
+        snap.skill(predicted, states, states)
+
+
+def test_a_threshold_is_a_number():
+    with pytest.raises(ValueError, match="threshold: expected percents of 0 or more, got nan"):
+        snap.valid_time(np.ones((2, 1, 4)), np.ones((2, 1, 4)), 0.1, float("nan"))
+
+
 def test_moments_and_spectrum_of_a_wave():
     x = 2 * np.pi * np.arange(64) / 64
     phases = np.linspace(0, 2 * np.pi, 20, endpoint=False)
