@@ -79,7 +79,7 @@ class Surrogate:
     - `history`: how many states a step reads, a step apart, where one does not tell what comes: some
       fields were not measured, or velocities. Forecasts start from as many. "auto" chooses.
     - `denoise`: whether `fit` takes white noise off sequences before it learns from them, where
-      there is any that can be told; `prepare` and `partial_fit` never do.
+      there is any that can be told; `prepare`, `accumulate` and `partial_fit` never do.
     - `dtype`: precision of forecasts; training is always float64.
     - `effort`: "quick", "normal" or "thorough": how much choosing may cost.
 
@@ -285,7 +285,8 @@ class Surrogate:
 
         `fit` does it by itself. Call it before `partial_fit`, `merge` or `accumulate`, with data
         typical of all: pairs, or a Dataset alone, of which a sample is read. `save` then writes what
-        other machines need to learn with the same layer.
+        other machines need to learn with the same layer. Noise of sequences, which `fit` takes off,
+        stays in what is learned so; a warning tells where there is any.
 
         >>> linear = snap.Surrogate(extent=4, hidden=0, noise=1e-3, symmetry=None)
         >>> linear.prepare(truth[:1], truth[1:2]).plan_.extent
@@ -298,11 +299,18 @@ class Surrogate:
             prepared = fitting.prepare(given, sample, *known)
             for words in data.doubts(fitting.known_boundary(prepared)):
                 warnings.warn(words, stacklevel=2)
-            self.fit_ = with_sample(prepared, sample)
+            self.fit_, lag = with_sample(prepared, sample), known.lag
         else:
             which = {"lag": given["lag"], "history": given["history"], "count": count}
             pairs, gaps, lag = as_pairs(before, after, parameters, fields, **which)
             self.fit_ = fitting.prepare(given, pairs, fill=gaps.fill, lag=lag)
+        if self.denoise and lag.noise is not None:
+            warnings.warn(
+                f"prepare: noise is left in the data, which fit takes off ({lag.reason}); call fit, "
+                "with an executor for many workers, or give what snap.denoise leaves of the states; "
+                "denoise=False says that the noise is to stay",
+                stacklevel=2,
+            )
         return self
 
     def accumulate(

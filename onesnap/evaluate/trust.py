@@ -40,8 +40,7 @@ def trust(model: Forecaster, held, learned=None) -> Trust:
 
     `held` and `learned` are Datasets, trajectories `(time, channel, *space)` or lists of these; from
     `learned`, where it is given, a linear window model learns too, else from the first half of
-    `held`. States that
-    are copies of learned ones, or nearly so, are recognised.
+    `held`. States that are copies of learned ones, or nearly so, are recognised.
 
     >>> report = snap.trust(model, truth[30:], truth[:2])
     >>> bool(report.skill > 0.5), report.valid_steps
