@@ -245,6 +245,22 @@ def test_fit_looks_at_out_before_it_learns(out, words, tmp_path, monkeypatch):
     assert sorted(os.listdir()) == ["data.npy", "folder.safetensors"]
 
 
+@pytest.mark.parametrize("force", [(), ("--force",)])
+def test_a_checkpoint_is_no_model(folder, tmp_path, monkeypatch, force):
+    """It is removed in the end, and the model with it if both had one name."""
+    (tmp_path / "kept").mkdir()
+    monkeypatch.setattr(snap.Surrogate, "fit", lambda *arguments, **more: pytest.fail("learned"))
+    options = (
+        "--out",
+        tmp_path / "m.safetensors",
+        "--checkpoint",
+        tmp_path / "kept/../m.safetensors",
+    )
+    result = run("fit", folder / "data.hdf5", *options, *force)
+    assert result.exit_code == 2
+    assert "checkpoint: expected another name than that of the model" in result.stderr
+
+
 def test_plot_looks_at_out_before_it_draws(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     np.save("line.npy", np.zeros((5, 1, 16)))
