@@ -12,7 +12,7 @@ import numpy as np
 
 from . import fit as fitting
 from .cluster.executors import accumulate_on, check_executor
-from .cluster.pieces import combine, make_piece, sample_of, stream_like, with_sample
+from .cluster.pieces import checked, combine, make_piece, sample_of, stream_like, with_sample
 from .cluster.prepared import load_prepared, save_prepared
 from .data.gaps import pairs_with_gaps
 from .data.gridded import from_labelled
@@ -335,7 +335,7 @@ class Surrogate:
         >>> copy.deepcopy(ready).combine(halves).predict(truth[0]).shape
         (1, 64)
         """
-        self.fit_ = combine(self.fit_, add_up(accumulators))
+        self.fit_ = combine(self.fit_, add_up(checked(accumulators)))
         return self
 
     def partial_fit(self, before, after, *, parameters=None, fields=None, progress=None) -> Surrogate:
