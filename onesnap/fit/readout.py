@@ -15,7 +15,6 @@ from ..search.policy import POLICY
 from ..search.search import Noise
 from ..search.stability import UNTRIED, Stability, log_error, most_useful, try_stability
 from ..search.unlike import first_divergence, superposed
-from ..symmetry import Group
 from .record import Fit, Training, training_of
 
 # Where the noise is given, trial forecasts choose nothing, and may cost a tenth.
@@ -33,7 +32,9 @@ def solve(fit: Fit) -> Fit:
     auto = given["noise"] == "auto" and given["noise_form"] != "sampled"
     first = Calm(training.settled.noises[0], training.settled.plan.shrinkage)
     group = fit.plan.symmetry
-    chosen, parts, stepper, _, best = _steadiest(training, group) if auto else _made(training, first)
+    chosen, parts, stepper, _, best = (
+        _steadiest(training, fit.plan) if auto else _made(training, first)
+    )
     if not auto:
         best = try_stability(stepper, training.sample, group, given["dtype"], GIVEN)
     if not best.steady:
@@ -70,7 +71,7 @@ class Tried(NamedTuple):
     stability: Stability = UNTRIED
 
 
-def _steadiest(training: Training, group: Group) -> Tried:
+def _steadiest(training: Training, plan: Plan) -> Tried:
     """The fit of least error that is steady, or else the most useful one, as at the gate.
 
     All windows and more units may need more noise than trials did, or more shrinkage.
@@ -81,7 +82,7 @@ def _steadiest(training: Training, group: Group) -> Tried:
     waiting = [(one.error, next(turns), one)]
     while waiting and len(tried) < len(POLICY.noises):
         _, _, one = heappop(waiting)
-        one = one._replace(stability=try_stability(one.stepper, sample, group, dtype))
+        one = one._replace(stability=try_stability(one.stepper, sample, plan.symmetry, dtype))
         tried.append(one)
         if one.stability.steady or 0 < settled.lasted <= POLICY.much * one.stability.lasted:
             break

@@ -80,8 +80,8 @@ def measure(name: str, noise: float, layer: int) -> dict[str, Any]:
 def summarise(rows: Sequence[dict[str, Any]]) -> dict[str, float]:
     """How often fits warned and forecasts diverged, and how far predictions were off."""
     cases = [(named(row["said"]), row["ended"]) for row in rows]
-    both = [case for case in cases if None not in case]
-    ratios = np.array([max(1, ended) / max(1, step) for step, ended in both])
+    both = [(step, end) for step, end in cases if step is not None and end is not None]
+    ratios = np.array([max(1, end) / max(1, step) for step, end in both])
     logs = np.log(ratios) if len(ratios) else np.array([np.nan])
     silent = [row for row in rows if row["ended"] is not None and not doubted(row["said"])]
     return {
