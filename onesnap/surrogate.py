@@ -12,7 +12,7 @@ import numpy as np
 
 from . import fit as fitting
 from .cluster.executors import accumulate_on, check_executor
-from .cluster.pieces import combine, make_piece, sample_of, stream_like, with_sample
+from .cluster.pieces import checked, combine, make_piece, sample_of, stream_like, with_sample
 from .cluster.prepared import load_prepared, save_prepared
 from .data.gaps import pairs_with_gaps
 from .data.gridded import from_labelled
@@ -79,7 +79,7 @@ class Surrogate:
     - `history`: how many states a step reads, a step apart, where one does not tell what comes: some
       fields were not measured, or velocities. Forecasts start from as many. "auto" chooses.
     - `denoise`: whether `fit` takes white noise off sequences before it learns from them, where
-      there is any that can be told; `prepare` and `partial_fit` never do.
+      there is any that can be told; `prepare`, `accumulate` and `partial_fit` never do.
     - `dtype`: precision of forecasts; training is always float64.
     - `effort`: "quick", "normal" or "thorough": how much choosing may cost.
 
@@ -285,7 +285,8 @@ class Surrogate:
 
         `fit` does it by itself. Call it before `partial_fit`, `merge` or `accumulate`, with data
         typical of all: pairs, or a Dataset alone, of which a sample is read. `save` then writes what
-        other machines need to learn with the same layer.
+        other machines need to learn with the same layer. Noise of sequences, which `fit` takes off,
+        stays in what is learned so; a warning tells where there is any.
 
         >>> linear = snap.Surrogate(extent=4, hidden=0, noise=1e-3, symmetry=None)
         >>> linear.prepare(truth[:1], truth[1:2]).plan_.extent
@@ -298,11 +299,18 @@ class Surrogate:
             prepared = fitting.prepare(given, sample, *known)
             for words in data.doubts(fitting.known_boundary(prepared)):
                 warnings.warn(words, stacklevel=2)
-            self.fit_ = with_sample(prepared, sample)
+            self.fit_, lag = with_sample(prepared, sample), known.lag
         else:
             which = {"lag": given["lag"], "history": given["history"], "count": count}
             pairs, gaps, lag = as_pairs(before, after, parameters, fields, **which)
             self.fit_ = fitting.prepare(given, pairs, fill=gaps.fill, lag=lag)
+        if self.denoise and lag.noise is not None:
+            warnings.warn(
+                f"prepare: noise is left in the data, which fit takes off ({lag.reason}); call fit, "
+                "with an executor for many workers, or give what snap.denoise leaves of the states; "
+                "denoise=False says that the noise is to stay",
+                stacklevel=2,
+            )
         return self
 
     def accumulate(
@@ -327,7 +335,7 @@ class Surrogate:
         >>> copy.deepcopy(ready).combine(halves).predict(truth[0]).shape
         (1, 64)
         """
-        self.fit_ = combine(self.fit_, add_up(accumulators))
+        self.fit_ = combine(self.fit_, add_up(checked(accumulators)))
         return self
 
     def partial_fit(self, before, after, *, parameters=None, fields=None, progress=None) -> Surrogate:
@@ -356,6 +364,8 @@ class Surrogate:
         >>> one.merge(other).predict(truth[0]).shape
         (1, 64)
         """
+        if not isinstance(other, Surrogate):
+            raise ValueError(f"other: expected a Surrogate, got {type(other).__name__}")
         self.fit_ = fitting.merge(self.fit_, other.fit_)
         return self
 
@@ -419,10 +429,12 @@ class Surrogate:
         for name, value, least in ("steps", steps, 0), ("every", every, 1), ("members", members, 0):
             if not isinstance(value, int | np.integer) or value < least:
                 raise ValueError(f"{name}: expected an integer of at least {least}, got {value!r}")
+        # An integer of NumPy with a few bits would overflow where steps are counted.
+        steps, every, members = int(steps), int(every), int(members)
         stepper = self.stepper_
         states, single = self._states("state", state, stepper)
         stepper, drive = split_inputs(stepper, parameters, fields, steps, states.shape[2:])
-        check_length(steps, every, states, self.dtype)
+        check_length(steps, every, states, self.dtype, members > 0)
         settings = states, steps, every, self.dtype, progress
         if stepper.history > 1 and (members or devices is not None):
             raise ValueError(

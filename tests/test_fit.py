@@ -402,6 +402,17 @@ def test_a_batch_far_outside_the_prepared_range_is_told_with_numbers():
         snap.Surrogate(**QUICK).fit(BEFORE, AFTER).partial_fit(far, far)
 
 
+def test_what_follows_may_be_far_outside_the_prepared_range_too():
+    model = snap.Surrogate(**QUICK | {"hidden": 0}).prepare(BEFORE, AFTER)
+    with pytest.warns(UserWarning, match="after: channel 0 of this batch lies in .* ranges beyond"):
+        model.partial_fit(BEFORE, 1e6 * AFTER)
+
+
+def test_only_surrogates_are_merged():
+    with pytest.raises(ValueError, match="other: expected a Surrogate, got dict"):
+        snap.Surrogate(**QUICK).fit(BEFORE, AFTER).merge({})
+
+
 def test_fits_know_what_they_have_learned_from(file):
     model = snap.Surrogate(**QUICK).fit(BEFORE, AFTER)
     assert len(model.seen_) == 3

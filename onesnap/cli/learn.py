@@ -113,6 +113,8 @@ def fit(
     check_writable(out, ".safetensors", force=force)
     if checkpoint is not None:
         check_writable(checkpoint, checkpoint.suffix, force=True)
+        if checkpoint.resolve() == out.resolve():  # it is removed in the end
+            raise ValueError(f"checkpoint: expected another name than that of the model, {out}")
     dataset = open_data(
         files, field=field, dims=dims, dt=dt, vectors=vector, inputs=inputs,
         boundary=parse_boundary(boundary),

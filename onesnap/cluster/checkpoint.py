@@ -35,7 +35,8 @@ def resume(path: str | Path, zero: Accumulator, pieces: int, mark: str) -> Tree:
     each = 1 + len(zero.totals)
     if done > pieces or len(header["rows"]) != each * count:
         raise ValueError(
-            f"{path}: cannot go on from this checkpoint: it is of another fit; remove it"
+            f"{path}: cannot go on from this checkpoint: it is of another fit; remove it, or choose "
+            "another name"
         )
     waiting = []
     for turn in range(count):

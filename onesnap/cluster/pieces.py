@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -118,6 +118,8 @@ def stream_like(fit: Fit, data: Dataset, part: tuple[int, int] | None = None) ->
         )
     numbers = data.numbers()
     if part is not None:
+        if len(part) != 2 or not all(isinstance(one, int | np.integer) for one in part):
+            raise ValueError(f"part: expected two integers, (1, 16) for 1 of 16, got {part!r}")
         number, count = part
         if not 1 <= number <= count:
             raise ValueError(f"part: expected 1 to {count} of {count}, got {number}")
@@ -152,6 +154,17 @@ def cut(fit: Fit, stream: Stream, pieces: int | None) -> list[Piece]:
 def split(stream: Stream, count: int) -> list[np.ndarray]:
     """The numbers of the pairs in so many parts, each of neighbours."""
     return np.array_split(stream.numbers, count)
+
+
+def checked(accumulators: Iterable[Any]) -> Iterator[Accumulator]:
+    """The same, one at a time, for each may be large, after a look at what they are."""
+    for one in accumulators:
+        if not isinstance(one, Accumulator):
+            raise ValueError(
+                "accumulators: expected what accumulate or Accumulator.load gives, got a "
+                f"{type(one).__name__}"
+            )
+        yield one
 
 
 def combine(fit: Fit, total: Accumulator) -> Fit:

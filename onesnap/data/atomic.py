@@ -37,9 +37,13 @@ def write_atomically(path: str | os.PathLike, content: bytes, *, force: bool = F
 
 
 def check_free(path: Path, force: bool) -> None:
-    """Raise if there is something of that name already, unless `force`."""
+    """Raise if there is something of that name already, unless `force`; a device always counts."""
     if path.exists() and not force:
         raise FileExistsError(f"{path}: exists already; choose another name, or say force")
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise FileExistsError(
+            f"{path}: a device or a pipe, which no file replaces; choose another name"
+        )
 
 
 def check_writable(path: str | os.PathLike, ending: str, *, force: bool = False) -> Path:

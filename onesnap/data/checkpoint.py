@@ -65,7 +65,9 @@ def _going_on(path: Path) -> Iterator[None]:
     try:
         yield
     except (SafetensorError, ValueError, LookupError, TypeError, RecursionError) as error:
-        raise ValueError(f"{path}: cannot go on from this checkpoint: {error}; remove it") from error
+        raise ValueError(
+            f"{path}: cannot go on from this checkpoint: {error}; remove it, or choose another name"
+        ) from error
 
 
 def _read(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:

@@ -73,10 +73,8 @@ def find_lag(data: Dataset, wanted: int | str = "auto", denoise: bool = False) -
 
 def _ratio(states: list[np.ndarray], noise: np.ndarray, lag: int) -> float:
     """What a lag changes, without the noise and in units of it; the middle of channels with noise."""
-    squares = [
-        median_square(part[lag:] - part[:-lag]) / np.maximum(noise, np.finfo(float).tiny) ** 2
-        for part in states
-    ]
+    unit = np.where(noise > 0, noise, 1.0) ** 2
+    squares = [median_square(part[lag:] - part[:-lag]) / unit for part in states]
     there = np.mean(squares, axis=0)[noise > 0]
     return float(np.sqrt(max(0.0, np.median(there) - 2.0)))
 

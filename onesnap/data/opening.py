@@ -64,6 +64,10 @@ def _open(path: Path, field, dims, inputs) -> Dataset:
         if is_zarr(path):
             return open_zarr(path, field, dims, inputs)
         raise DataError(f"{path}: a folder that is no Zarr store; {KNOWN}; name a file in it")
+    if not path.is_file():  # whoever opens a pipe waits until somebody writes to it
+        raise DataError(
+            f"{path}: a pipe or a device, in which nothing can be looked up; save it to a file"
+        )
     with reading(path), path.open("rb") as stream:
         start = stream.read(4096)
     if start.startswith(b"\x93NUMPY"):

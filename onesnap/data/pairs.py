@@ -36,13 +36,14 @@ def check_pairs(
 def pairs(trajectory, count: int | None = None) -> tuple[np.ndarray, np.ndarray]:
     """All consecutive pairs of a trajectory, or `count` of them spread evenly over time.
 
-    Pairs spread over time teach more than the same number of neighbours.
+    Pairs spread over time teach more than the same number of neighbours. Values may be missing, as
+    NaN or masked: they are NaN in the pairs.
 
     >>> before, after = snap.pairs(truth, 5)
     >>> before.shape
     (5, 1, 64)
     """
-    trajectory = check_states("trajectory", trajectory)
+    trajectory = check_states("trajectory", trajectory, gaps=True)
     available = len(trajectory) - 1
     if available < 1:
         raise ValueError("trajectory: expected two snapshots or more, got one; a pair needs two")

@@ -47,7 +47,9 @@ class Spread:
 
         def one(factor: np.ndarray, order: np.ndarray, copies: int) -> np.ndarray:
             normal = random.normal(size=(len(factor), copies, len(shape))) @ shape.T
-            solved = scipy.linalg.solve_triangular(factor, normal.reshape(len(factor), -1))
+            solved = scipy.linalg.solve_triangular(
+                factor, normal.reshape(len(factor), copies * len(shape))
+            )
             drawn = np.zeros((len(order), solved.shape[1]))
             drawn[order[: len(factor)]] = np.sqrt(self.rows) * solved
             return drawn

@@ -5,7 +5,7 @@ from __future__ import annotations
 import jax
 import numpy as np
 
-from ..grid.states import check_step, unmasked
+from ..grid.states import check_states, check_step, unmasked
 from ..model.rollout import VALID_RSE
 
 ROUND_OFF = 1e-12  # of the size of a field
@@ -84,6 +84,8 @@ def valid_time(forecast, truth, dt: float, threshold: float = VALID_RSE) -> floa
     1.0
     """
     check_step("dt", dt)
+    if not threshold >= 0:
+        raise ValueError(f"threshold: expected percents of 0 or more, got {threshold!r}")
     passed = first_invalid(rse(forecast, truth), threshold)
     return float(dt * (len(forecast) - 1 if passed is None else passed))
 
@@ -93,14 +95,22 @@ def skill(predicted, before, after) -> float:
 
     The guesses are persistence, that nothing changes, and the mean state, that every cell takes the
     mean of its channel before the step. Errors are root mean squares, each channel's in units of its
-    best guess, so that none hides another. Cells without a value (NaN) are left out.
+    best guess, so that none hides another. Cells without a value (NaN) before or after are left out;
+    what a prediction has lost of the others is infinitely wrong.
 
     >>> before, after = truth[:5], truth[1:6]
     >>> snap.skill(after, before, after), snap.skill(before, before, after)
     (1.0, 0.0)
     """
     predicted, before, after = (unmasked(a).astype(float) for a in (predicted, before, after))
+    if after.ndim < 3 or not predicted.shape == before.shape == after.shape:
+        raise ValueError(
+            "predicted: expected (batch, channel, *space) like before and after, got "
+            f"{predicted.shape} against {before.shape} and {after.shape}"
+        )
+    lost = np.isfinite(before) & np.isfinite(after) & ~np.isfinite(predicted)
     error = channel_errors(predicted, after)
+    error = np.where(lost.any(axis=(0, *range(2, lost.ndim))), np.inf, error)
     guess = np.minimum(channel_errors(before, after), channel_errors(mean_state(before), after))
     # Of what never changes, round-off is no error.
     size = channel_errors(np.zeros_like(after), after)
@@ -135,22 +145,27 @@ def channel_errors(guess: np.ndarray, truth: np.ndarray) -> np.ndarray:
 def moments(trajectory, order: int = 3) -> np.ndarray:
     """Raw moments over time, E[v(t, x)ᵏ] for k = 1 … order: `(order, channel, *space)`.
 
+    Times without a value (NaN) are left out, cell by cell; a cell that never has one is NaN.
+
     >>> snap.moments(truth).shape
     (3, 1, 64)
     """
-    trajectory = np.asarray(trajectory, np.float64)
-    return np.stack([np.mean(trajectory**power, axis=0) for power in range(1, order + 1)])
+    trajectory = unmasked(trajectory).astype(np.float64)
+    known = ~np.isnan(trajectory)
+    count, values = known.sum(axis=0), np.where(known, trajectory, 0.0)
+    sums = [np.sum(values**power, axis=0) for power in range(1, order + 1)]
+    return np.where(count, np.stack(sums) / np.maximum(1, count), np.nan)
 
 
 def spectrum(trajectory) -> np.ndarray:
     """Energy in each wavenumber shell, averaged over time: `(channel, wavenumber)`.
 
-    The grid must have the same number of points along every axis.
+    The grid must have the same number of points along every axis, and a value in every cell.
 
     >>> snap.spectrum(truth).shape
     (1, 33)
     """
-    trajectory = np.asarray(trajectory, np.float64)
+    trajectory = check_states("trajectory", trajectory)
     if len(set(trajectory.shape[2:])) != 1:
         raise ValueError(
             "trajectory: expected the same number of points along every axis, got "

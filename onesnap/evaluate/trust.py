@@ -11,9 +11,11 @@ import numpy as np
 from ..data import Dataset
 from ..data.arrays import from_array
 from ..data.card import context_of, in_steps
+from ..data.collection import join as join_datasets
 from ..data.fingerprint import Fingerprints, Nearness, fingerprints, join, nearness
 from ..data.pairs import Pairs
 from ..data.stream import make_stream
+from ..grid.states import check_states
 from ..model.drive import split_inputs
 from ..model.forecaster import Forecaster
 from ..model.rollout import advance
@@ -36,22 +38,21 @@ class OneStep(NamedTuple):
 def trust(model: Forecaster, held, learned=None) -> Trust:
     """Judge a model by data that it has not learned from.
 
-    `held` and `learned` are Datasets or trajectories `(time, channel, *space)`; from `learned`, where
-    it is given, a linear window model learns too, else from the first half of `held`. States that
-    are copies of learned ones, or nearly so, are recognised.
+    `held` and `learned` are Datasets, trajectories `(time, channel, *space)` or lists of these; from
+    `learned`, where it is given, a linear window model learns too, else from the first half of
+    `held`. States that are copies of learned ones, or nearly so, are recognised.
 
     >>> report = snap.trust(model, truth[30:], truth[:2])
     >>> bool(report.skill > 0.5), report.valid_steps
     (True, 30)
     """
-    same, boundary = learned is held, model.stepper_.inputs.boundary
-    held = held if isinstance(held, Dataset) else from_array(held, boundary=boundary)
-    shown = learned is not None
+    same, shown = learned is held, learned is not None
+    held = _as_dataset("held", held, model)
     if learned is None:
         learned, rest = held.split(0.5)
         held = held if rest is None else rest
-    elif not isinstance(learned, Dataset):
-        learned = from_array(learned, boundary=boundary)
+    else:
+        learned = _as_dataset("learned", learned, model)
     lag, known = model.plan_.lag, learned
     learned, held = (one.thinned(in_steps(model.data_, one, lag)) for one in (learned, held))
     step = _one_step(model, held, model.predict)
@@ -70,6 +71,16 @@ def trust(model: Forecaster, held, learned=None) -> Trust:
         near=near,
         part=held.part,
     )
+
+
+def _as_dataset(name: str, data: Any, model: Forecaster) -> Dataset:
+    """Data as a Dataset, with the boundary of the model if they are arrays."""
+    if isinstance(data, Dataset):
+        return data
+    several = isinstance(data, list | tuple) and len(data) and all(np.ndim(one) > 2 for one in data)
+    dimension, boundary = model.stepper_.dimension, model.stepper_.inputs.boundary
+    parts = [check_states(name, one, dimension, gaps=True) for one in (data if several else [data])]
+    return join_datasets([from_array(part, boundary=boundary) for part in parts])
 
 
 def _channels(

@@ -120,5 +120,7 @@ def check_batch(fit: Fit, pairs: Pairs) -> None:
             f"{expected}, got {got}"
         )
     inputs.check_grid(pairs.space)
-    if words := far_outside(inputs.scaling, pairs.before):
-        warnings.warn(words, stacklevel=3)
+    for name, states in ("before", pairs.before), ("after", pairs.after):
+        if words := far_outside(name, inputs.scaling, states):
+            warnings.warn(words, stacklevel=3)
+            break  # what follows from the one is no news of the other

@@ -223,12 +223,16 @@ def forecast(
     ]
 
 
-def check_length(steps: int, every: int, states: np.ndarray, dtype: str) -> None:
-    """Raise unless so many steps can be counted, and the states that are kept of them held."""
+def check_length(steps: int, every: int, states: np.ndarray, dtype: str, band: bool = False) -> None:
+    """Raise unless so many steps can be counted, and the states that are kept of them held.
+
+    A `band` is as large as they are.
+    """
     if steps > MOST_STEPS:
         raise ValueError(f"steps: expected at most {MOST_STEPS}, got {steps}; forecast in parts")
     advice = "keep fewer with every=, or forecast into a file with `onesnap rollout`"
-    check_memory(1 + steps // every, states.shape, np.dtype(dtype).itemsize, advice)
+    itemsize = np.dtype(dtype).itemsize * (2 if band else 1)
+    check_memory(1 + steps // every, states.shape, itemsize, advice)
 
 
 def in_chunks(

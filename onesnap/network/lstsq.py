@@ -238,5 +238,5 @@ def root(moments: Moments, penalty: np.ndarray | None = None) -> tuple[np.ndarra
     factored: Any = scipy.linalg.qr(left, mode="r", pivoting=True, check_finite=False)
     factor, order = factored
     sizes = np.abs(np.diag(factor))
-    rank = int(np.sum(sizes > hidden * np.finfo(float).eps * sizes[0])) if sizes[0] else 0
+    rank = int(np.sum(sizes > hidden * np.finfo(float).eps * max(sizes, default=0.0)))
     return factor[:rank, :rank], order

@@ -26,7 +26,7 @@ def check_sizes(pairs: Pairs) -> None:
         )
 
 
-def far_outside(scaling: Scaling, states: np.ndarray) -> str:
+def far_outside(name: str, scaling: Scaling, states: np.ndarray) -> str:
     """Words of warning if states lie far outside the range that a model was prepared with."""
     low, high = range_of(states, scaling.mean)
     width = scaling.high - scaling.low
@@ -35,7 +35,7 @@ def far_outside(scaling: Scaling, states: np.ndarray) -> str:
     if not beyond[worst] > 1.0:  # a whole range
         return ""
     return (
-        f"before: channel {worst} of this batch lies in {low[worst]:.4g} to {high[worst]:.4g}, "
+        f"{name}: channel {worst} of this batch lies in {low[worst]:.4g} to {high[worst]:.4g}, "
         f"{beyond[worst]:.2g} ranges beyond the {scaling.low[worst]:.4g} to "
         f"{scaling.high[worst]:.4g} that the model was prepared with; "
         "call prepare with data typical of all"
@@ -46,16 +46,33 @@ def bad_pairs(pairs: Pairs) -> dict[int, str]:
     """Numbers of pairs that should not be learned from, and why.
 
     A pair that is there twice; one whose change is far from that of all others, as after a jump in
-    time, or where nothing was stored, and is not what they foretell.
+    time, or where nothing was stored, and is not what they foretell. One without any value is none:
+    no window learns from it anyway.
     """
     bad, seen = dict[int, str](), dict[bytes, int]()
-    for number in range(len(pairs)):
+    numbers = [number for number in range(len(pairs)) if not _is_empty(pairs, number)]
+    for number in numbers:
         key = pairs.before[number].tobytes() + pairs.after[number].tobytes()
         if key in seen:
             bad[number] = f"the same as pair {seen[key]}"
         seen.setdefault(key, number)
-    if len(seen) <= POLICY.few:  # from which one could not be told
-        return bad
+    if len(seen) > POLICY.few:  # from fewer no other could be told
+        for place, why in _strange(pairs[numbers]).items():
+            bad.setdefault(numbers[place], why)
+    return bad
+
+
+def _is_empty(pairs: Pairs, number: int) -> bool:
+    """Whether a pair has no value at all: all is missing, or was filled."""
+    if pairs.missing is None or not pairs.missing[number].any():
+        return False
+    known = ~pairs.missing[number]
+    before, after = pairs.before[number][:, known], pairs.after[number][:, known]
+    return bool((before == after).all() and (before == before[:, :1]).all())
+
+
+def _strange(pairs: Pairs) -> dict[int, str]:
+    """Numbers of pairs whose change is far from that of all others."""
     changes = _log_changes(pairs)
     middle = np.median(changes, axis=0)
     apart = np.abs(changes - middle)
@@ -68,10 +85,11 @@ def bad_pairs(pairs: Pairs) -> dict[int, str]:
         for number in np.flatnonzero(np.max(beyond, axis=1) > 1.0)
         if _alone(pairs, changes, int(number), channel[number])
     ]
-    for number in _lawless(pairs, changes, strange):
-        times = np.exp(changes[number] - middle)[channel[number]]
-        bad.setdefault(number, f"its change is {times:.2g} times that of others")
-    return bad
+    times = np.exp(changes - middle)
+    return {
+        number: f"its change is {times[number, channel[number]]:.2g} times that of others"
+        for number in _lawless(pairs, changes, strange)
+    }
 
 
 def _lawless(pairs: Pairs, changes: np.ndarray, strange: list[int]) -> list[int]:

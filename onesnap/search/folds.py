@@ -150,4 +150,5 @@ def make_folds(pairs: Pairs, placed: Iterable[int] = ()) -> Folds:
 
 def _bend(pairs: Pairs, axis: int) -> float:
     """How much neighbours along an axis differ: tells axes apart, however they are numbered."""
-    return float(np.mean(np.diff(pairs.before, axis=2 + axis) ** 2))
+    steps = np.diff(pairs.before, axis=2 + axis)
+    return float(np.mean(steps**2)) if steps.size else 0.0

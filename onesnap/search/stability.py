@@ -268,8 +268,9 @@ def _size(states: np.ndarray) -> Float[np.ndarray, "states C"]:
 def bends_and_variances(states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The mean square of second differences, and the variance, of each state and channel."""
     space = tuple(range(2, states.ndim))
-    bends = sum(np.mean(np.diff(states, 2, axis) ** 2, axis=space) for axis in space)
-    return np.asarray(bends), np.var(states, axis=space)
+    curved = [axis for axis in space if states.shape[axis] > 2]  # fewer cells have no curvature
+    bends = [np.mean(np.diff(states, 2, axis) ** 2, axis=space) for axis in curved]
+    return np.sum([np.zeros(states.shape[:2]), *bends], axis=0), np.var(states, axis=space)
 
 
 def mirrored(stepper: Stepper, state: np.ndarray, group: Group) -> np.ndarray:

@@ -81,6 +81,16 @@ def test_fit_tells_of_windows_that_were_left_out(tmp_path):
     assert f"{touched} of {15 * 32} windows left out: they touch missing" in result.stdout
 
 
+def test_fit_tells_of_a_noise_that_does_not_keep_forecasts_steady(tmp_path):
+    """Tests of toys do not listen to this warning; users read it."""
+    states = np.cumsum(np.random.default_rng(0).normal(size=(20, 1, 32)), axis=0)
+    np.save(tmp_path / "walk.npy", states)
+    options = ("--extent", 2, "--hidden", 60, "--noise", 1e-9, "--out", tmp_path / "m.safetensors")
+    result = run("fit", tmp_path / "walk.npy", *options)
+    assert result.exit_code == 0, result.output
+    assert "warning: the noise given does not keep trial forecasts" in " ".join(result.stderr.split())
+
+
 def test_fit_says_loudly_that_a_model_is_no_good(tmp_path):
     """It learns from noise, and is held against a field that hardly changes."""
     noise = np.random.default_rng(0).normal(size=(30, 1, 32))
@@ -233,6 +243,22 @@ def test_fit_looks_at_out_before_it_learns(out, words, tmp_path, monkeypatch):
     assert "cannot be written: Not a directory: 'data.npy/kept'" in kept.stderr
     assert kept.exit_code == 2
     assert sorted(os.listdir()) == ["data.npy", "folder.safetensors"]
+
+
+@pytest.mark.parametrize("force", [(), ("--force",)])
+def test_a_checkpoint_is_no_model(folder, tmp_path, monkeypatch, force):
+    """It is removed in the end, and the model with it if both had one name."""
+    (tmp_path / "kept").mkdir()
+    monkeypatch.setattr(snap.Surrogate, "fit", lambda *arguments, **more: pytest.fail("learned"))
+    options = (
+        "--out",
+        tmp_path / "m.safetensors",
+        "--checkpoint",
+        tmp_path / "kept/../m.safetensors",
+    )
+    result = run("fit", folder / "data.hdf5", *options, *force)
+    assert result.exit_code == 2
+    assert "checkpoint: expected another name than that of the model" in result.stderr
 
 
 def test_plot_looks_at_out_before_it_draws(tmp_path, monkeypatch):

@@ -106,6 +106,13 @@ def test_sums_of_another_layer_are_refused(plan):
         other.combine([model.accumulate(data)])
     with pytest.raises(ValueError, match="expected sums of one pair or more"):
         model.combine([model.accumulate()])
+    with pytest.raises(
+        ValueError, match="accumulators: expected what accumulate .* gives, got a str"
+    ):
+        model.combine(["part1.safetensors"])
+    for part in ("1/2", (1.5, 2), (1, 2, 3)):
+        with pytest.raises(ValueError, match="part: expected two integers"):
+            model.accumulate(data, part=part)
     with pytest.raises(ValueError, match="part: expected 1 to 3 of 3, got 4"):
         model.accumulate(data, (4, 3))
     assert model.accumulate(data, (2, 50)).pairs == 1

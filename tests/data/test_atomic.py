@@ -4,6 +4,7 @@ import os
 import random
 import resource
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -24,6 +25,20 @@ def test_an_existing_file_is_kept_unless_forced(tmp_path):
     write_atomically(path, b"third", force=True)
     assert path.read_bytes() == b"third"
     assert os.listdir(path.parent) == ["file"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes")
+def test_what_is_no_file_is_not_replaced_even_if_forced(tmp_path):
+    """A device that a file takes the place of is gone for everybody."""
+    os.mkfifo(tmp_path / "pipe")
+    for write in (
+        lambda: write_atomically(tmp_path / "pipe", b"new", force=True),
+        lambda: check_writable(tmp_path / "pipe", "", force=True),
+    ):
+        with pytest.raises(FileExistsError, match="a device or a pipe, which no file replaces"):
+            write()
+    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+    assert os.listdir(tmp_path) == ["pipe"]
 
 
 def test_a_full_disk_is_a_clear_error(tmp_path):

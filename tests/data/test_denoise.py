@@ -1,5 +1,7 @@
 """Noise on a few waves that move: windows of them are few directions, and noise has all of them."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -103,3 +105,19 @@ def test_sequences_are_calmed_before_they_are_learned_from():
 def test_it_is_a_setting():
     with pytest.raises(ValueError, match="denoise: expected True or False, got 'yes'"):
         check_settings(snap.Surrogate().set_params(denoise="yes").get_params())
+
+
+@pytest.mark.parametrize("read", [np.asarray, from_array], ids=["array", "dataset"])
+def test_prepare_tells_of_noise_that_only_a_fit_takes_off(read):
+    """By hand, states are learned from as they are."""
+    wave = np.sin(np.linspace(0, 6, 120)[:, None, None] - np.linspace(0, 6, 64))
+    noisy = wave + 0.02 * np.random.default_rng(0).normal(size=wave.shape)
+    settings = {"extent": 2, "hidden": 0, "noise": 1e-2, "symmetry": None, "boundary": "open"}
+    words = r"prepare: noise is left in the data, which fit takes off \(noise of 0.0\d+ of the dev"
+    with pytest.warns(UserWarning, match=words) as caught:
+        snap.Surrogate(**settings).prepare(read(noisy))
+    assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        snap.Surrogate(**settings, denoise=False).prepare(read(noisy))
+        snap.Surrogate(**settings).prepare(read(wave))

@@ -35,6 +35,15 @@ def test_each_channel_has_its_own_and_missing_values_have_none():
     assert noise_level(noisy) == pytest.approx(size, rel=0.05)
 
 
+def test_a_channel_without_noise_may_stand_beside_one_of_nothing_else():
+    """In whatever units; the lag is that of the channel with noise."""
+    noise = RANDOM.normal(size=(200, 1, 64))
+    for unit in (1e-6, 1.0, 1e6):
+        lag = find_lag(from_array(np.concatenate([drifting(0.3), unit * noise], axis=1)))
+        assert lag.noise[0] < 1e-9
+        assert lag.noise[1] == pytest.approx(unit, rel=0.05)
+
+
 def test_a_field_is_no_noise():
     assert noise_level(drifting(0.3)) < 1e-12  # round-off is white, too
     # What cannot be told from the field: too few states, too few cells, rough where it moves.

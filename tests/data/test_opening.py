@@ -1,5 +1,7 @@
 """Every format gives the same kind of dataset, damaged files are refused or read, never a crash."""
 
+import os
+
 import makers
 import numpy as np
 import pytest
@@ -117,3 +119,10 @@ def test_what_cannot_be_opened_gets_a_hint(name, start, words, tmp_path):
     (tmp_path / name).write_bytes(start)
     with pytest.raises(DataError, match=words):
         snap.open(tmp_path / name)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes")
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "u.npy")
+    with pytest.raises(DataError, match="a pipe or a device, .*; save it to a file"):
+        snap.open(tmp_path / "u.npy")

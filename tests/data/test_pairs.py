@@ -29,6 +29,15 @@ def test_counts_and_trajectories_that_make_no_sense():
         pairs(STATES[:1])
 
 
+def test_values_may_be_missing():
+    states = np.ma.masked_array(STATES.copy(), STATES == 3)
+    before, after = pairs(states)
+    assert np.isnan(before[3]).all()
+    assert np.isnan(after[2]).all()
+    with pytest.raises(ValueError, match="trajectory: 28 of 28 values are NaN"):
+        pairs(np.nan * STATES)
+
+
 def test_before_and_after_belong_together():
     with pytest.raises(ValueError, match=r"after: expected the shape of before, \(7, 1, 4\)"):
         check_pairs(STATES, STATES[1:])

@@ -67,7 +67,7 @@ def check(name: str, text: str, names: dict) -> None:
     assert result.failed == 0, "".join(told)
 
 
-@pytest.mark.filterwarnings("ignore:the window is too small")
+@pytest.mark.filterwarnings("ignore:the window is too small", "error:the noise given")
 # A linear window of so few pairs is no model to go far with; users are told, as they should be.
 @pytest.mark.filterwarnings("ignore:trial forecasts leave the range")
 @pytest.mark.parametrize("name", SORTED)

@@ -110,6 +110,33 @@ def test_links_lead_to_files_and_headings(page):
             assert anchor in anchors(there), target
 
 
+def promises() -> list[str]:
+    """What the tables of the page on reliability say of how each promise is tested."""
+    lines = (DOCS / "reliability.md").read_text("utf-8").splitlines()
+    rows = [line.strip("|").split("|") for line in lines if line.startswith("| ")]
+    return [row[1] for row in rows if "how it is tested" not in row[1]]
+
+
+@pytest.mark.parametrize("tested", promises())
+def test_every_promise_names_a_test_or_a_study_that_exists(tested):
+    """A name without a folder is in that of the name before it."""
+    found, folder = 0, HOME / "tests"
+    for name in re.findall(r"`(?:tests/)?([\w/]*test_\w+)(?:\.py)?`", tested):
+        folder = HOME / "tests" / name if "/" in name else folder / name
+        folder = folder.parent
+        assert (folder / f"{Path(name).name}.py").is_file() or (
+            HOME / f"tests/{name}.py"
+        ).is_file(), name
+        found += 1
+    for folders in re.findall(r"`([a-z]+)/`", tested):
+        assert (HOME / "tests" / folders).is_dir()
+        found += 1
+    for name in re.findall(r"stud(?:y|ies) `(\w+)`", tested):
+        assert (HOME / "studies" / "accuracy" / f"{name}.py").is_file(), name
+        found += 1
+    assert found, tested
+
+
 def test_every_page_is_on_the_site():
     config = (DOCS / "site" / "zensical.toml").read_text("utf-8")
     assert {page.name for page in DOCS.glob("*.md")} <= set(re.findall(r'"([\w-]+\.md)"', config))

@@ -18,7 +18,9 @@ from onesnap.cli import app
 
 PAGE = (Path(__file__).parents[2] / "docs" / "scale.md").read_text("utf-8")
 DEVICES = "## A forecast on 8 GPUs"
-WARNINGS = pytest.mark.filterwarnings("ignore:boundary", "ignore:the window is too small")
+WARNINGS = pytest.mark.filterwarnings(
+    "ignore:boundary", "ignore:the window is too small", "error:the noise given"
+)
 
 
 def blocks(kinds: str, page: str = PAGE) -> list[tuple[str, str]]:

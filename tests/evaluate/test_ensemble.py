@@ -49,6 +49,14 @@ def test_what_is_learned_exactly_has_no_spread():
     assert forecast.valid_until is None
 
 
+def test_a_linear_window_of_an_odd_map_has_members():
+    """Of what u → −u leaves as it is, a linear window has nothing to learn."""
+    settings = {"hidden": 0, "extent": 2, "stride": 2, "noise": 1e-3, "mean": "keep"}
+    states = waves(6)
+    model = snap.Surrogate(**settings, symmetry=full(1, negation=True)).fit(states, bent(states))
+    assert (model.rollout(states[0], 5, members=2).band[1:] > 0).all()
+
+
 def test_members_are_equivariant(model):
     state = waves(1, seed=2)[0]
     group = model.plan_.symmetry

@@ -105,6 +105,27 @@ def test_skill():
     assert snap.skill(after, before, before) == -np.inf
 
 
+def test_what_a_prediction_has_lost_is_infinitely_wrong_for_skill():
+    before, after = np.zeros((2, 1, 4)), np.arange(8.0).reshape(2, 1, 4)
+    lost = after.copy()
+    lost[1, 0, 2] = np.nan
+    assert snap.skill(lost, before, after) == -np.inf
+    assert snap.skill(np.nan * after, before, after) == -np.inf
+    assert snap.skill(lost, np.where(np.isnan(lost), np.nan, before), after) == 1  # nor was it there
+
+
+@pytest.mark.parametrize("predicted", [1.0, np.zeros((1, 1, 4)), np.zeros((2, 2, 4))])
+def test_skill_is_of_states_of_one_shape(predicted):
+    states = np.ones((2, 1, 4))
+    with pytest.raises(ValueError, match=r"predicted: expected \(batch, channel, \*space\) like"):
+        snap.skill(predicted, states, states)
+
+
+def test_a_threshold_is_a_number():
+    with pytest.raises(ValueError, match="threshold: expected percents of 0 or more, got nan"):
+        snap.valid_time(np.ones((2, 1, 4)), np.ones((2, 1, 4)), 0.1, float("nan"))
+
+
 def test_moments_and_spectrum_of_a_wave():
     x = 2 * np.pi * np.arange(64) / 64
     phases = np.linspace(0, 2 * np.pi, 20, endpoint=False)
@@ -113,3 +134,17 @@ def test_moments_and_spectrum_of_a_wave():
     energy = snap.spectrum(wave)[0]
     assert energy.argmax() == 3
     assert energy.sum() == pytest.approx(0.25)  # half the mean square
+
+
+def test_moments_leave_out_what_has_no_value_and_spectra_refuse_it():
+    """1e20 under a mask is no value."""
+    states = np.ma.masked_array(np.random.default_rng(0).normal(size=(6, 1, 8)))
+    expected = snap.moments(np.delete(states.data, 2, axis=0))[:, 0, 3]
+    states[2, 0, 3] = states[:, 0, 5] = 1e20
+    states[2, 0, 3] = states[:, 0, 5] = np.ma.masked
+    moments = snap.moments(states)
+    np.testing.assert_allclose(moments[:, 0, 3], expected, rtol=1e-12)
+    assert np.isnan(moments[:, 0, 5]).all()
+    assert np.isfinite(np.delete(moments, 5, axis=2)).all()
+    with pytest.raises(ValueError, match="trajectory: 7 of 48 values are NaN"):
+        snap.spectrum(states)

@@ -140,3 +140,16 @@ def test_gaps_do_not_shorten_the_valid_time():
         gaps[step, 0, step] = np.nan
     found = snap.trust(model, gaps, truth[:15])
     assert found.valid_steps == found.compared_steps == 14
+
+
+def test_several_trajectories_are_a_list_and_what_does_not_fit_is_named():
+    learned, held = trajectory(20), [trajectory(20, seed=1), trajectory(9, seed=2)]
+    model = snap.Surrogate(extent=2, hidden=0, noise=1e-3, symmetry=None).fit(*snap.pairs(learned))
+    together = snap.trust(model, held, [learned])
+    alone = [snap.trust(model, one, learned) for one in held]
+    assert together.near.distance == pytest.approx(min(one.near.distance for one in alone), rel=0.5)
+    assert min(one.error for one in alone) < together.error < max(one.error for one in alone)
+    with pytest.raises(ValueError, match="held: expected .* with 1 spatial axes, got shape"):
+        snap.trust(model, np.ones((5, 1, 8, 8)))
+    with pytest.raises(ValueError, match="learned: expected an array of numbers, got dtype object"):
+        snap.trust(model, held, [None])

@@ -50,7 +50,6 @@ def test_very_small_and_very_large_units_do_not_matter(scale):
     )
 
 
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # no curvature in so few cells
 @pytest.mark.parametrize("shape", [(1,), (2,), (1, 1), (2, 2), (1, 8)])
 def test_a_few_cells_are_learned_from(shape):
     """u → 0.9 u, of which every cell tells all."""

@@ -155,9 +155,17 @@ def test_more_states_than_memory_holds_are_refused(steps, members, monkeypatch):
     """On any machine: 64 GiB are taken to be there."""
     monkeypatch.setattr(memory, "available_memory", lambda: 2**36)
     model, start = growing(0.99), np.zeros((1, 16))
-    words = "expected at most 2147483647" if steps > 2**31 else "need 238 GiB.*64 GiB.*every="
+    need = 477 if members else 238  # the band is as large as the states
+    words = "expected at most 2147483647" if steps > 2**31 else f"need {need} GiB.*64 GiB.*every="
     with pytest.raises(ValueError, match=f"steps: .*{words}"):
         model.rollout(start, steps, members=members)
+
+
+def test_steps_may_be_small_integers_of_numpy():
+    model, start = growing(0.99), np.ones((1, 16))
+    forecast = model.rollout(start, np.uint8(200), np.int8(3))
+    np.testing.assert_array_equal(forecast.states, model.rollout(start, 200, 3).states)
+    assert forecast.steps[-1] == 198
 
 
 def test_as_many_states_as_fit_are_kept(monkeypatch):

@@ -6,6 +6,7 @@ from hypothesis import given, strategies as st
 from toys import next_state, smooth, waves
 
 import onesnap as snap
+from onesnap.data.gaps import pairs_with_gaps
 from onesnap.data.pairs import make_pairs
 from onesnap.search.checks import bad_pairs, torn_axes
 
@@ -62,6 +63,21 @@ def test_few_pairs_are_not_enough_to_judge_one_by():
     before, after = sequence(4)
     after[1] *= 5
     assert bad_pairs(make_pairs(before, after)) == {}
+
+
+@pytest.mark.parametrize("land", [0, 3])
+def test_a_state_without_any_value_is_missing_and_nothing_else(land):
+    """Both pairs that it is in tell nothing; they are not the same, nor is their change strange."""
+    states = waves(9, points=64)
+    states[:, :, :land] = np.nan
+    states[4] = np.nan
+    pairs, _ = pairs_with_gaps(states[:-1], states[1:])
+    assert bad_pairs(pairs) == {}
+    again = np.concatenate([states, states[:2]])
+    pairs, _ = pairs_with_gaps(again[:-1], again[1:])
+    bad = bad_pairs(pairs)
+    assert bad[9] == "the same as pair 0"
+    assert not {3, 4} & set(bad)
 
 
 def test_a_fit_leaves_bad_pairs_out_and_says_which():

@@ -85,7 +85,8 @@ RESULTS = {
         "onesnap, 20 pairs, layer 1": ours(0.001),
         "onesnap, 20 pairs, layer 2": ours(0.004),
         "Res, all pairs, seed 0": {
-            "score": 0.01, "updates": 10_000, "processor seconds": 9.0, "parameters": 3, "ms a step": 1.0,
+            "score": 0.01, "updates": 10_000, "processor seconds": 9.0, "parameters": 3,
+            "ms a step": 1.0,
         },
         "Dil, all pairs, seed 0, 50 updates": {"score": 1e-9, "updates": 50},
         "DMD, all pairs": {
