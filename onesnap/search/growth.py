@@ -102,7 +102,7 @@ def _beside(
     plans = [plan, *(p for p in larger if p.extent not in hopeless)]
     among: tuple[float | None, ...] = (shrinkage,)
     if shrinkage is not None and judge.problem.free("shrinkage") and np.isfinite(shrinkage):
-        # More of them want less where they fit, and more where only round-off is left to fit.
-        larger = [s for s in judge.policy.shrinkages if s > shrinkage]
-        among = tuple(dict.fromkeys((*sorted(larger)[:1], shrinkage, shrinkage / 100.0)))
+        among += (shrinkage / 100.0,) if shrinkage else ()
+        if judge.problem.given["dtype"] == "float32":  # where soon only round-off is left to fit
+            among += tuple(sorted(s for s in judge.policy.shrinkages if s > shrinkage)[:1])
     return [o for o in (weigh(judge, p, among) for p in plans) if o is not None]
