@@ -86,7 +86,7 @@ def _least_steady(judge: Judge, contenders: Sequence[Option]) -> Passed:
     """
     first = min(contenders, key=lambda option: option.error)
     # What survives by flattening everything, at an error of persistence, is no forecast.
-    bound = max(0.0, first.error + 1e-9)
+    bound, near = max(0.0, first.error + 1e-9), first.error + np.log(judge.policy.few)
     widest, widened = max(option.plan.extent for option in contenders), 0
     turns, trials = count(), list[Passed]()  # of options alike, the first comes first
     linear, seen = _linear_errors(judge, first), set[tuple[Trial, Setting]]()
@@ -109,9 +109,9 @@ def _least_steady(judge: Judge, contenders: Sequence[Option]) -> Passed:
         if trials[-1].stability.steady:
             best = _most_useful(trials)
             return _least_calm(judge, best, skipped) if best is trials[-1] else best
-        if trials[-1].stability.own:
+        if trials[-1].stability.own and error <= near:
             # What the model says happens next, no noise will calm, but for what it flattens.
-            bound = min(bound, error + np.log(judge.policy.few))
+            bound = min(bound, near)
         # The sooner a trial ended, the farther it is from what is steady.
         ended = trials[-1].stability
         change = np.log(ended.asked / max(1, ended.lasted)) / judge.policy.few

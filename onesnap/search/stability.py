@@ -75,15 +75,17 @@ UNTRIED = Stability()
 def most_useful(trials: Sequence[tuple[Stability, float]]) -> int:
     """Of trials with the logarithms of their errors, the number of the one to take.
 
-    Of those that are of use for about as long as any: a steady one, or else one whose end is its own,
-    or else that of least error.
+    Of those that are of use for about as long as any: a steady one, or else one that errs little and
+    whose end is its own, or else that of least error.
     """
     useful = [stability.useful(error) for stability, error in trials]
     enough = [n for n, steps in enumerate(useful) if POLICY.much * steps >= max(useful)]
+    little = min(error for _, error in trials) + np.log(POLICY.few)
 
     def key(number: int):
         stability, error = trials[number]
-        return not stability.steady, not stability.own, error, -stability.lasted
+        own = stability.own and error <= little
+        return not stability.steady, not own, error, -stability.lasted
 
     return min(enough, key=key)
 
