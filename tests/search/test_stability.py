@@ -207,4 +207,5 @@ def test_of_trials_a_steady_one_is_taken_unless_it_is_of_no_use():
     own = replace(long[0], own=True), np.log(0.008)
     assert most_useful([long, own]) == 1
     assert own[0].useful(own[1]) == pytest.approx(125)
-    assert most_useful([(Stability(100, 1000), np.log(0.001)), own]) == 0  # errs too much to know how it ends
+    fine = Stability(100, 1000), np.log(0.001)
+    assert most_useful([fine, own]) == 0  # which errs too much to know how it ends
