@@ -304,7 +304,7 @@ class Surrogate:
             which = {"lag": given["lag"], "history": given["history"], "count": count}
             pairs, gaps, lag = as_pairs(before, after, parameters, fields, **which)
             self.fit_ = fitting.prepare(given, pairs, fill=gaps.fill, lag=lag)
-        if self.denoise and lag.noise is not None:
+        if self.denoise and lag.removable:
             warnings.warn(
                 f"prepare: noise is left in the data, which fit takes off ({lag.reason}); call fit, "
                 "with an executor for many workers, or give what snap.denoise leaves of the states; "

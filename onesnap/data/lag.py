@@ -27,13 +27,15 @@ class Lag:
     """States from before to after in a pair, why so many, and the noise of the data.
 
     `noise` is the deviation in the states that are learned from, None where there is none that can be
-    told; `denoiser` is what takes it off before, None where it is left as it is.
+    told; `denoiser` is what takes it off before, None where it is left as it is. Whether it could be
+    taken off says `removable`.
     """
 
     steps: int = 1
     noise: Float[np.ndarray, " C"] | None = None
     reason: str = ""
     denoiser: Denoiser | None = None
+    removable: bool = False
 
 
 PAIRED = Lag()  # of pairs that were given as such
@@ -50,15 +52,17 @@ def find_lag(data: Dataset, wanted: int | str = "auto", denoise: bool = False) -
     sizes = np.sqrt(np.nanmean([_variance(part) for part in states], axis=0))
     share = np.max(noise / np.maximum(sizes, np.finfo(float).tiny))
     told = f"noise of {share:.2g} of the deviation in the data"
-    denoiser = make_denoiser(states, noise) if denoise else None
-    left = noise
+    denoiser, left = make_denoiser(states, noise), noise
+    removable = denoiser is not None
+    if not denoise:
+        denoiser = None
     if denoiser is not None:
         left = denoiser.left
         told += (
             f", {np.max(left / np.maximum(noise, np.finfo(float).tiny)):.2g} of it left when denoised"
         )
     if wanted != "auto":
-        return Lag(int(wanted), left, f"as set; {told}", denoiser)
+        return Lag(int(wanted), left, f"as set; {told}", denoiser, removable)
     longest = max(1, min(len(part) for part in states) // PARTS)
     first = ratio = _ratio(states, noise, 1)
     steps, enough = 1, min(SEEN, LARGE / share)
@@ -68,7 +72,7 @@ def find_lag(data: Dataset, wanted: int | str = "auto", denoise: bool = False) -
     words = f"{told}; a step changes {first:.2g} times that"
     if steps > 1:
         words += f", {steps} of them {ratio:.2g} times"
-    return Lag(steps, left, words, denoiser)
+    return Lag(steps, left, words, denoiser, removable)
 
 
 def _ratio(states: list[np.ndarray], noise: np.ndarray, lag: int) -> float:

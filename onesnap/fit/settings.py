@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from ..data.gaps import Gaps
 from ..data.lag import PAIRED, Lag
 from ..data.pairs import Pairs
 from ..grid.boundary import both_sides
+from ..grid.scaling import Scaling, range_of
 from ..search.checks import bad_pairs, check_sizes, far_outside, torn_axes
 from ..search.folds import ordered, spread
 from ..search.history import find_history
@@ -121,6 +123,16 @@ def check_batch(fit: Fit, pairs: Pairs) -> None:
         )
     inputs.check_grid(pairs.space)
     for name, states in ("before", pairs.before), ("after", pairs.after):
-        if words := far_outside(name, inputs.scaling, states):
+        scaling = inputs.scaling if name == "before" else _widened(fit)
+        if words := far_outside(name, scaling, states):
             warnings.warn(words, stacklevel=3)
             break  # what follows from the one is no news of the other
+
+
+def _widened(fit: Fit) -> Scaling:
+    """The range of the states that a model was prepared with, and of what became of them."""
+    training = training_of(fit)
+    scaling = training.parts.sampler.inputs.scaling
+    low, high = range_of(training.sample.after, scaling.mean)
+    low, high = np.minimum(low, scaling.low), np.maximum(high, scaling.high)
+    return replace(scaling, low=low, high=high)
