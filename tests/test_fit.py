@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import warnings
 from dataclasses import FrozenInstanceError, replace
 
 import numpy as np
@@ -300,6 +301,7 @@ def test_noise_that_flattens_what_was_learned_is_no_way_to_be_steady(monkeypatch
     prepared.fit_ = replace(prepared.fit_, training=training)
     lasted = iter([90, 100])
     monkeypatch.setattr(readout, "try_stability", lambda *_, **__: Stability(next(lasted), 100))
+    monkeypatch.setattr(readout, "superposed", lambda *_: None)
     with pytest.warns(UserWarning, match="of 100 steps the shortest lasted 90"):
         prepared.partial_fit(states, bent(states))
     assert prepared.plan_.noise == noises[0].size
@@ -322,6 +324,26 @@ def test_shrinkage_calms_a_fit_where_noise_does_not(monkeypatch):
     prepared.partial_fit(states, bent(states))
     assert prepared.plan_.shrinkage == 1e-6
     assert "fits to fewer windows needed 1e-10" in prepared.plan_.reasons["shrinkage"]
+
+
+@pytest.mark.parametrize(("ends", "taken"), [([10, None], 1), ([10, 30, 20], 1), ([10, 10, 10], 0)])
+def test_what_lasts_from_sums_of_states_is_taken_if_it_errs_little_more(monkeypatch, ends, taken):
+    states = waves(4)
+    settings = QUICK | {"extent": 3, "stride": 2, "hidden": 60, "noise": "auto"}
+    prepared = snap.Surrogate(**settings).prepare(states, bent(states))
+    first = prepared.fit_.training.settled.noises[0]
+    noises = tuple(first._replace(size=times * first.size) for times in (1, 1.1, 1.2, 1e6))
+    settled = replace(prepared.fit_.training.settled, noises=noises)
+    prepared.fit_ = replace(prepared.fit_, training=replace(prepared.fit_.training, settled=settled))
+    monkeypatch.setattr(readout, "try_stability", lambda *_, **__: Stability(100, 100))
+    tried = iter(ends)  # the last noise flattens all, and is not tried
+    monkeypatch.setattr(readout, "_first_end", lambda *_: next(tried))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        prepared.partial_fit(states, bent(states))
+    assert prepared.plan_.noise == noises[taken].size
+    words = [str(w.message) for w in caught if "sums of two of them" in str(w.message)]
+    assert bool(words) == (None not in ends)
 
 
 def test_trial_forecasts_that_diverge_far_outside_the_data_are_announced(monkeypatch):

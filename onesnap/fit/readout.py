@@ -8,6 +8,8 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import NamedTuple
 
+import numpy as np
+
 from ..model.plan import Plan
 from ..model.stepper import Stepper, average
 from ..search.build import Parts
@@ -31,7 +33,7 @@ def solve(fit: Fit) -> Fit:
         return _done(fit, training.parts, stepper, fit.plan)
     auto = given["noise"] == "auto" and given["noise_form"] != "sampled"
     first = Calm(training.settled.noises[0], training.settled.plan.shrinkage)
-    chosen, parts, stepper, _, best = (
+    chosen, parts, stepper, _, best, ends = (
         _steadiest(training, fit.plan) if auto else _made(training, first)
     )
     if not auto:
@@ -39,15 +41,16 @@ def solve(fit: Fit) -> Fit:
     if not best.steady:
         did = "no noise kept" if auto else "the noise given does not keep"
         _warn_unsteady(f"{did} trial forecasts", best)
-    elif words := _doubts(best, stepper, training, fit.plan):
+    elif words := _doubts(best, ends):
         warnings.warn(words, stacklevel=4)
     reasons = dict(training.settled.plan.reasons)
     if auto and not best.steady:
         reasons["noise"] = best.reason
-    elif chosen != first:
-        (form, size), shrinkage = first
-        reasons["noise"] = f"fits to fewer windows needed {size:g} ({form})"
-        reasons["shrinkage"] = f"fits to fewer windows needed {shrinkage or 0.0:g}"
+    elif chosen.noise != first.noise:
+        form, size = first.noise
+        reasons["noise"] = f"fits to fewer windows needed {size:g} ({form}), this one more"
+    if chosen.shrinkage != first.shrinkage:
+        reasons["shrinkage"] = f"fits to fewer windows needed {first.shrinkage:g}, this one more"
     (form, size), shrinkage = chosen
     plan = replace(fit.plan, noise_form=form, noise=size, shrinkage=shrinkage, reasons=reasons)
     return _done(fit, parts, stepper, plan)
@@ -68,33 +71,46 @@ class Tried(NamedTuple):
     stepper: Stepper
     error: float = 0.0
     stability: Stability = UNTRIED
+    ends: int | None = None  # where the first forecast from states unlike those given does
+
+    @property
+    def sound(self) -> bool:
+        return self.stability.steady and self.ends is None
 
 
 def _steadiest(training: Training, plan: Plan) -> Tried:
     """The fit of least error that is steady, or else the most useful one, as at the gate.
 
-    All windows and more units may need more noise than trials did, or more shrinkage.
+    All windows and more units may need more noise than trials did, or more shrinkage. So may
+    forecasts from states unlike those given: what lasts longest is taken, unless it errs much more.
     """
     settled, sample, dtype = training.settled, training.sample, training.given["dtype"]
     one = _made(training, Calm(settled.noises[0], settled.plan.shrinkage))
-    turns, seen, tried = count(), {one.calm}, list[Tried]()
+    turns, seen, tried, bound = count(), {one.calm}, list[Tried](), np.inf
     waiting = [(one.error, next(turns), one)]
     while waiting and len(tried) < len(POLICY.noises):
         _, _, one = heappop(waiting)
-        one = one._replace(stability=try_stability(one.stepper, sample, plan.symmetry, dtype))
-        tried.append(one)
-        if one.stability.steady or 0 < settled.lasted <= POLICY.much * one.stability.lasted:
+        if one.error > bound:
             break
+        one = one._replace(stability=try_stability(one.stepper, sample, plan.symmetry, dtype))
+        if one.stability.steady:
+            one = one._replace(ends=_first_end(one.stepper, training, plan))
+        tried.append(one)
+        if one.sound or 0 < settled.lasted <= POLICY.much * one.stability.lasted:
+            break
+        if len(tried) == 1:
+            tried[0] = one = one._replace(error=log_error(one.stepper, sample, dtype))
+        if one.stability.steady:
+            bound = min(bound, one.error + np.log(POLICY.much))
         for calm in _calmer(training, one.calm):
             if calm not in seen:
                 seen.add(calm)
                 further = _made(training, calm)
                 further = further._replace(error=log_error(further.stepper, sample, dtype))
                 heappush(waiting, (further.error, next(turns), further))
-    if len(tried) == 1:
-        return one
-    tried[0] = tried[0]._replace(error=log_error(tried[0].stepper, sample, dtype))
-    return tried[most_useful([(each.stability, each.error) for each in tried])]
+    best = tried[most_useful([(each.stability, each.error) for each in tried])]
+    steady = [each for each in tried if each.stability.steady and best.stability.steady]
+    return max(steady, key=lambda each: each.ends or np.inf, default=best)
 
 
 def _made(training: Training, calm: Calm) -> Tried:
@@ -125,7 +141,7 @@ def _warn_unsteady(what: str, stability: Stability) -> None:
     )
 
 
-def _doubts(steady: Stability, stepper: Stepper, training: Training, plan: Plan) -> str:
+def _doubts(steady: Stability, ends: int | None) -> str:
     """Words of warning where trial forecasts are steady only as long as all is as in the data."""
     advice = "give more pairs, spread over time"
     if steady.left is not None:
@@ -133,22 +149,23 @@ def _doubts(steady: Stability, stepper: Stepper, training: Training, plan: Plan)
             f"trial forecasts leave the range of the data from step {steady.left} on, and diverge "
             f"later: the data says nothing of what comes then; {advice}"
         )
-    if training.given["noise"] != "auto":
-        return ""
-    starts = superposed(stepper, training.sample)
-    if starts is None:
-        return ""
-    sample, group, dtype = training.sample, plan.symmetry, training.given["dtype"]
-    unlike = try_stability(stepper, sample, group, dtype, starts=starts)
-    ends = unlike.left if unlike.steady else unlike.left or unlike.lasted
-    if ends is None:
-        ends = first_divergence(stepper, sample, group, dtype)
     if ends is None:
         return ""
     return (
         "forecasts from states unlike those given may diverge: from sums of two of them the shortest "
-        f"trial lasted {ends} of {unlike.asked} steps; {advice}"
+        f"trial lasted {ends} of {steady.asked} steps; {advice}"
     )
+
+
+def _first_end(stepper: Stepper, training: Training, plan: Plan) -> int | None:
+    """The step at which the first forecast from a sum of two states goes wrong; None if none does."""
+    sample, group, dtype = training.sample, plan.symmetry, training.given["dtype"]
+    starts = superposed(stepper, sample)
+    if starts is None:
+        return None
+    unlike = try_stability(stepper, sample, group, dtype, starts=starts)
+    ends = unlike.left if unlike.steady else unlike.left or unlike.lasted
+    return first_divergence(stepper, sample, group, dtype) if ends is None else ends
 
 
 def _done(fit: Fit, parts: Parts, stepper: Stepper | None, plan: Plan) -> Fit:

@@ -136,12 +136,9 @@ def try_stability(
         ending = _lasted(kicked, first, known, steps, policy, free)
         if not SHORT < ending.lasted < steps:  # what blows up does so soon
             return ending
-        looks = (ending.lasted - 1) // EVERY  # before the end
-        calm = trial_forecast(bound, start, -(-looks * EVERY // SHORT) * SHORT, dtype, drive)
-        apart = kicked.states[looks] - calm.states[min(looks, len(calm.states) - 1), : len(first)]
-        grown = _size(apart[None])[0] / width[: len(first)].ravel()
-        # By less than half of what would end it, in logarithms.
-        return ending._replace(own=bool(np.all(grown < np.sqrt(policy.kick))))
+        look = (ending.lasted - 1) // EVERY  # the last before the end
+        calm = trial_forecast(bound, start, -(-look * EVERY // SHORT) * SHORT, dtype, drive)
+        return ending._replace(own=_unmoved(kicked.states, calm.states, look, width))
 
     # Short ones from many states first, for what blows up does so soon, at a quarter of the work of
     # the long ones from a few.
@@ -223,6 +220,18 @@ def complete(pairs: Pairs) -> Int[np.ndarray, " complete"]:
     missing = np.zeros((len(pairs), 1), bool) if pairs.missing is None else pairs.missing
     numbers = np.flatnonzero(~missing.reshape(len(pairs), -1).any(axis=1))
     return numbers if len(numbers) else np.arange(len(pairs))
+
+
+def _unmoved(kicked: np.ndarray, calm: np.ndarray, look: int, width: np.ndarray) -> bool:
+    """Whether a kick has grown by less than half of what would end a forecast, in logarithms.
+
+    Not where the forecast without it has ended before that look.
+    """
+    if len(calm) <= look:
+        return False
+    channels = kicked.shape[1]
+    apart = kicked[[look]] - calm[[look], :channels]
+    return bool(np.all(_size(apart)[0] / width[:channels].ravel() < np.sqrt(POLICY.kick)))
 
 
 def _lasted(

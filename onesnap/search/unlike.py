@@ -2,8 +2,9 @@
 
 Forecasts start from states of other trajectories. Those that were given do not tell what happens
 then, least of all where they are few: a model may be steady on what it has seen alone. Where every
-place is like any other, sums of two states have the size and the waves of those given, and meet in
-ways that nobody has seen.
+place is like any other, sums of two states have the waves of those given, and meet in ways that
+nobody has seen. They are made as large as the largest state given: what decays is largest where
+forecasts begin, and steepest soon after.
 """
 
 from __future__ import annotations
@@ -23,28 +24,40 @@ from .stability import EVERY, FEWEST, MOST, SHORT, start_of, step_work
 
 def superposed(stepper: Stepper, pairs: Pairs, many: int = POLICY.few) -> Pairs | None:
     """So many such sums; None where places differ, so that states cannot be moved."""
-    inputs, context, count = stepper.inputs, stepper.inputs.context, len(pairs)
+    inputs, context = stepper.inputs, stepper.inputs.context
     position = context.position or (0,) * stepper.dimension
     sides = both_sides(inputs.boundary, stepper.dimension)
     axes = [a for a, ends in enumerate(sides) if "periodic" in ends and not position[a]]
     if not axes or pairs.missing is not None or context.fields.shape[0] > context.older:
         return None
-    numbers = np.arange(many) * count // many
+    space = tuple(range(2, pairs.before.ndim))
+    mean = pairs.before.mean(axis=(0, *space), keepdims=True)
+    scale = np.maximum(pairs.before.std(axis=(0, *space), keepdims=True), 1e-300)
 
-    def added(states: np.ndarray) -> np.ndarray:
+    def size(states: np.ndarray) -> np.ndarray:
+        """How far states are from the mean of all, in units of the deviation of each channel."""
+        return np.sqrt(np.mean(((states - mean) / scale) ** 2, axis=(1, *space)))
+
+    sizes = size(pairs.before)
+    largest = np.argsort(-sizes, kind="stable")[:many]
+    places = np.arange(many) * len(largest) // many
+    numbers, others = largest[places], np.roll(largest, len(largest) // 2)[places]
+
+    def added(states: np.ndarray, factor: np.ndarray) -> np.ndarray:
         """Sums about the mean of all, of states `(pair, field, *space)`."""
-        mean = states.mean(axis=(0, *range(2, states.ndim)), keepdims=True)
-        rest, sums = states - mean, []
-        for turn, number in enumerate(numbers):
+        middle = states.mean(axis=(0, *space), keepdims=True)
+        rest, sums = states - middle, []
+        for turn, (number, other) in enumerate(zip(numbers, others, strict=True)):
             # Less than half the grid, or the sum of a state with itself would come twice.
             moves = [pairs.space[a] * (2 * turn + 1) // (4 * many) for a in axes]
-            other = np.roll(rest[(number + count // 2) % count], moves, [1 + a for a in axes])
-            sums.append((rest[number] + other) / np.sqrt(2.0))
-        return mean + np.stack(sums)
+            sums.append(rest[number] + np.roll(rest[other], moves, [1 + a for a in axes]))
+        return middle + factor * np.stack(sums)
 
-    sums = {"before": added(pairs.before), "after": added(pairs.after)}
+    plain = np.maximum(size(added(pairs.before, np.ones(()))), 1e-300)
+    factor = np.reshape(sizes.max() / plain, (many, *(1,) * (1 + len(space))))
+    sums = {"before": added(pairs.before, factor), "after": added(pairs.after, factor)}
     if context.older:
-        sums["fields"] = added(pairs.fields)
+        sums["fields"] = added(pairs.fields, factor)
     return replace(pairs[numbers], **sums)
 
 

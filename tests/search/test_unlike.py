@@ -27,13 +27,29 @@ def test_sums_have_the_mean_and_the_size_of_the_states(count):
     assert starts is not None
     assert len(starts) == POLICY.few
     assert starts.before.mean() == pytest.approx(states.mean(), abs=0.1 * states.std())
+    # As large as the largest of those given.
     assert starts.before.std() == pytest.approx(states.std(), rel=0.2)
+    size = np.sqrt(np.mean((states - states.mean()) ** 2, axis=(1, 2))).max()
+    sizes = np.sqrt(np.mean((starts.before - states.mean()) ** 2, axis=(1, 2)))
+    np.testing.assert_allclose(sizes, size, rtol=1e-9)
     # What a linear map makes of the states, it makes of the sums.
     level = states.mean()
     np.testing.assert_allclose(starts.after, 2.0 * starts.before, atol=1e-9)
     known = np.concatenate([states[:, 0], starts.before[:, 0]])
     alike = np.abs(np.corrcoef([np.abs(np.fft.rfft(state - level)) for state in known]))
     np.testing.assert_array_less(alike[-POLICY.few :] - np.eye(len(known))[-POLICY.few :], 0.999)
+
+
+def test_of_what_decays_sums_are_as_large_as_the_first_states_in_any_order():
+    states = blurred(1, (6, 1, 512), passes=8) * 0.5 ** np.arange(6)[:, None, None]
+    stepper = model().stepper_
+    one, other = (
+        superposed(stepper, make_pairs(given, 0.5 * given)) for given in (states, states[::-1])
+    )
+    assert one is not None
+    assert other is not None
+    np.testing.assert_allclose(one.before.std(axis=(1, 2)), states[0].std(), rtol=0.05)
+    np.testing.assert_allclose(one.before, other.before, atol=1e-12)
 
 
 def test_forecasts_that_run_away_in_spite_of_the_net_are_seen():
