@@ -81,8 +81,8 @@ def _least_steady(judge: Judge, contenders: Sequence[Option]) -> Passed:
 
     Options are tried in the order of their errors. One that is not steady is tried again with more
     noise, and with more shrinkage, when its turn comes, so that the first that is steady is the one
-    sought, but for what was skipped, which is gone through then. A linear window joins where it is
-    comparable: units that are only steady with a larger error are of no use.
+    sought, but for what was skipped on any path, which is gone through then. A linear window joins
+    where it is comparable: units that are only steady with a larger error are of no use.
     """
     first = min(contenders, key=lambda option: option.error)
     # What survives by flattening everything, at an error of persistence, is no forecast.
@@ -107,8 +107,11 @@ def _least_steady(judge: Judge, contenders: Sequence[Option]) -> Passed:
         seen.add((option.trial, option.setting))
         trials.append(Passed(option, _try(judge, option), option.error))
         if trials[-1].stability.steady:
-            best = _most_useful(trials)
-            return _least_calm(judge, best, skipped) if best is trials[-1] else best
+            best, turn = _most_useful(trials), Turn(option, skipped)
+            if best is trials[-1]:
+                for turn in (turn, *(waiter for _, _, waiter in sorted(waiting))):
+                    best = _least_calm(judge, best, turn)
+            return best
         if trials[-1].stability.own and error <= near:
             # What the model says happens next, no noise will calm, but for what it flattens.
             bound = min(bound, near)
@@ -150,14 +153,13 @@ def _next(option: Option, settings: Sequence[Setting], change: float) -> Turn | 
     return turn
 
 
-def _least_calm(judge: Judge, passed: Passed, skipped: Sequence[Setting]) -> Passed:
-    """What passed, with as little to calm it as will do, of settings that were skipped before."""
-    low, high = 0, len(skipped)
+def _least_calm(judge: Judge, passed: Passed, turn: Turn) -> Passed:
+    """What passed, or with as little to calm it as will do what was skipped and errs less."""
+    options = [o for o in map(turn.option.under, turn.skipped) if o.beats(passed.option)]
+    low, high = 0, len(options)
     while low < high:
         middle = (low + high) // 2
-        option = passed.option.under(skipped[middle])
-        if comparable(passed.option.errors, option.errors):
-            return passed  # nothing to gain
+        option = options[middle]
         if (stability := _try(judge, option)).steady:
             passed, high = Passed(option, stability, option.error), middle
         else:

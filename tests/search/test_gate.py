@@ -89,6 +89,22 @@ def test_shrinkage_calms_units_where_noise_does_not(monkeypatch):
     assert passed.option.setting.shrinkage >= 1e-4
 
 
+@pytest.mark.parametrize("least", POLICY.noises[1:7])
+def test_what_was_skipped_on_one_path_is_not_lost_to_what_is_steady_on_another(monkeypatch, least):
+    """Shrinkage is steady from 1 on, at a larger error than the noise that is steady too."""
+    judge, options = contenders(2, hidden="auto", shrinkage="auto")
+    first = options[0].under(options[0].setting._replace(shrinkage=1e-10))
+
+    def decide(judge, option):
+        noise, shrinkage, _ = option.setting
+        return Stability(100 if noise >= least or shrinkage >= 1 else 1, 100, 2)
+
+    monkeypatch.setattr(gate, "_try", decide)
+    passed = pass_gate(judge, [first])
+    assert passed.stability.steady
+    assert not with_noise(first, least).beats(passed.option)
+
+
 def test_nothing_worse_is_tried_before(monkeypatch):
     judge, options = contenders(1, 2, 3, shrinkage=0.0)
     judge = replace(judge, policy=PATIENT)
