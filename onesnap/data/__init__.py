@@ -12,6 +12,7 @@ hdf5         careful access to HDF5: no links out of the file, no surprises in s
 named        named arrays of a file, some of them states, others axes and steps
 arrays       .npy and .npz
 matlab       .mat of version 5
+quantity     fields of The Well by their flags, and what they are to a model
 well         HDF5 as The Well publishes it
 pdebench     HDF5 as PDEBench publishes it
 pdearena     HDF5 as PDEArena publishes it
