@@ -4,6 +4,7 @@ errors       what is wrong with a file, in one error that names it
 axes         what names and points of axes tell
 trajectory   their length, how states are read, and which to hold out
 field        a named quantity, by how it moves when the axes do
+numbering    pairs of states by their numbers
 dataset      what a file holds: fields, grid, step, boundary, trajectories
 provenance   what a forecast of ours says about itself
 layout       which axis of an array is time, which are space
