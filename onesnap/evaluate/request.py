@@ -10,8 +10,9 @@ import numpy as np
 
 from ..model.devices import forecast_on
 from ..model.drive import Drive
+from ..model.length import check_counts, check_length
 from ..model.mesh import make_mesh
-from ..model.rollout import Forecast, check_length, forecast
+from ..model.rollout import Forecast, forecast
 from ..model.stepper import Stepper
 from .ensemble import forecast_with_band, pick
 
@@ -69,8 +70,6 @@ class Request:
 
 def make_request(steps: int, every: int, members: int, devices: Any) -> Request:
     """A request, after a look at its numbers."""
-    for name, value, least in ("steps", steps, 0), ("every", every, 1), ("members", members, 0):
-        if not isinstance(value, int | np.integer) or value < least:
-            raise ValueError(f"{name}: expected an integer of at least {least}, got {value!r}")
+    check_counts(steps=(steps, 0), every=(every, 1), members=(members, 0))
     # An integer of NumPy with a few bits would overflow where steps are counted.
     return Request(int(steps), int(every), int(members), devices)
