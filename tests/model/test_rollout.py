@@ -11,12 +11,7 @@ from onesnap.grid import memory
 from onesnap.model.rollout import excess
 from onesnap.symmetry import full
 
-
-@pytest.fixture(autouse=True)
-def strict():
-    """No silent change of precision: float32 and float64 may not be mixed."""
-    with jax.numpy_dtype_promotion("strict"):
-        yield
+pytestmark = pytest.mark.usefixtures("strict")
 
 
 def growing(factor: float, **more) -> snap.Surrogate:
