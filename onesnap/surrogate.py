@@ -5,36 +5,29 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from . import fit as fitting
 from .cluster.executors import accumulate_on, check_executor
-from .cluster.pieces import checked, combine, make_piece, sample_of, stream_like, with_sample
-from .cluster.prepared import load_prepared, save_prepared
+from .cluster.material import gather, standing_alone
+from .cluster.pieces import checked, combine, make_piece, stream_like, with_sample
+from .cluster.stored import read_fit, write_fit
 from .data.gaps import pairs_with_gaps
 from .data.gridded import from_labelled
-from .data.lag import check_history, with_lag
 from .data.locked import held
 from .data.pairs import check_pairs
-from .data.sequence import as_pairs
-from .data.stream import as_dataset, is_plain, is_xarray, make_stream
-from .evaluate.ensemble import forecast_with_band, pick
+from .data.stream import as_dataset, is_xarray
 from .evaluate.metrics import skill
+from .evaluate.request import make_request
 from .fit import Fit, NotFittedError as NotFittedError
-from .model import file
-from .model.devices import forecast_on
-from .model.drive import bind_inputs, split_inputs
-from .model.mesh import make_mesh
+from .model.drive import split_inputs
 from .model.plan import Plan
-from .model.rollout import advance, check_length, forecast
+from .model.rollout import advance
 from .model.stepper import Stepper, check_starts
 from .network.accumulator import Accumulator, add_up
 from .search.given import check_averaging
-from .search.policy import POLICY
-from .search.problem import check_settings
 from .symmetry import Group
 
 
@@ -245,37 +238,28 @@ class Surrogate:
         >>> linear.plan_.hidden, linear.left_out_
         (0, 0)
         """
-        given = self._given(before, after, count)
-        if after is None and not is_plain(before):
-            data = as_dataset(before)
-            if executor is not None:
-                check_executor(executor, data, pieces)
-            with held(checkpoint):
-                stream, sample, known = sample_of(data, given, count, self.denoise)
-                prepared = fitting.prepare(given, sample, *known)
-                for words in data.doubts(fitting.known_boundary(prepared)):
-                    warnings.warn(words, stacklevel=2)
-                if executor is None:
-                    self.fit_ = fitting.learn_stream(prepared, stream, sample, checkpoint, progress)
-                else:
-                    prepared = with_sample(prepared, sample)
-                    total = accumulate_on(
-                        executor, prepared, stream, sample,
-                        pieces=pieces, checkpoint=checkpoint, progress=progress,
-                    )  # fmt: skip
-                    self.fit_ = combine(prepared, total)
-        elif executor is not None:
-            raise ValueError(
-                "executor: expected a Dataset alone, which workers read from its file, got arrays; "
-                "save them, as in np.save, and give what onesnap.open makes of the file"
-            )
-        else:
-            which = {"lag": given["lag"], "history": given["history"], "count": count}
-            which["denoise"] = self.denoise
-            pairs, gaps, lag = as_pairs(before, after, parameters, fields, **which)
-            pairs = fitting.without_bad(pairs)
-            prepared = fitting.prepare(given, pairs, fill=gaps.fill, lag=lag)
-            self.fit_ = fitting.learn(prepared, pairs, progress)
+        data = standing_alone(before, after)
+        if executor is not None:
+            check_executor(executor, data, pieces)
+        arrays = before, after, parameters, fields
+        with held(None if data is None else checkpoint):
+            what = gather(self.get_params(), data, *arrays, count, self.denoise)
+            stream, pairs = what.stream, what.pairs
+            pairs = fitting.without_bad(pairs) if stream is None else pairs
+            prepared = fitting.prepare(what.given, pairs, **what.known)
+            for words in what.doubts(prepared):
+                warnings.warn(words, stacklevel=2)
+            if stream is None:
+                self.fit_ = fitting.learn(prepared, pairs, progress)
+            elif executor is None:
+                self.fit_ = fitting.learn_stream(prepared, stream, pairs, checkpoint, progress)
+            else:
+                prepared = with_sample(prepared, pairs)
+                total = accumulate_on(
+                    executor, prepared, stream, pairs,
+                    pieces=pieces, checkpoint=checkpoint, progress=progress,
+                )  # fmt: skip
+                self.fit_ = combine(prepared, total)
         return self
 
     def prepare(
@@ -292,25 +276,12 @@ class Surrogate:
         >>> linear.prepare(truth[:1], truth[1:2]).plan_.extent
         (4,)
         """
-        given = self._given(before, after, count)
-        if after is None and not is_plain(before):
-            data = as_dataset(before)
-            _, sample, known = sample_of(data, given, count)
-            prepared = fitting.prepare(given, sample, *known)
-            for words in data.doubts(fitting.known_boundary(prepared)):
-                warnings.warn(words, stacklevel=2)
-            self.fit_, lag = with_sample(prepared, sample), known.lag
-        else:
-            which = {"lag": given["lag"], "history": given["history"], "count": count}
-            pairs, gaps, lag = as_pairs(before, after, parameters, fields, **which)
-            self.fit_ = fitting.prepare(given, pairs, fill=gaps.fill, lag=lag)
-        if self.denoise and lag.removable:
-            warnings.warn(
-                f"prepare: noise is left in the data, which fit takes off ({lag.reason}); call fit, "
-                "with an executor for many workers, or give what snap.denoise leaves of the states; "
-                "denoise=False says that the noise is to stay",
-                stacklevel=2,
-            )
+        data = standing_alone(before, after)
+        what = gather(self.get_params(), data, before, after, parameters, fields, count)
+        prepared = fitting.prepare(what.given, what.pairs, **what.known)
+        self.fit_ = prepared if what.stream is None else with_sample(prepared, what.pairs)
+        for words in what.doubts(prepared) + (what.noise_left if self.denoise else []):
+            warnings.warn(words, stacklevel=2)
         return self
 
     def accumulate(
@@ -426,45 +397,14 @@ class Surrogate:
                 progress=progress,
             )  # fmt: skip
             return wrap(result, every)
-        for name, value, least in ("steps", steps, 0), ("every", every, 1), ("members", members, 0):
-            if not isinstance(value, int | np.integer) or value < least:
-                raise ValueError(f"{name}: expected an integer of at least {least}, got {value!r}")
-        # An integer of NumPy with a few bits would overflow where steps are counted.
-        steps, every, members = int(steps), int(every), int(members)
-        stepper = self.stepper_
+        asked, stepper = make_request(steps, every, members, devices), self.stepper_
         states, single = self._states("state", state, stepper)
-        stepper, drive = split_inputs(stepper, parameters, fields, steps, states.shape[2:])
-        check_length(steps, every, states, self.dtype, members > 0)
-        settings = states, steps, every, self.dtype, progress
-        if stepper.history > 1 and (members or devices is not None):
-            raise ValueError(
-                "history: models that read several states forecast without members, on one device; "
-                "leave out members and devices"
-            )
-        if devices is not None:
-            if members:
-                raise ValueError(
-                    "members: a band is not forecast on several devices; leave out members or devices"
-                )
-            if drive.changes:
-                raise ValueError(
-                    "devices: inputs that change from step to step are forecast on one device; leave "
-                    "out devices, or give parameters (P,) and fields (F, *space)"
-                )
-            mesh = make_mesh(devices, stepper, states.shape[2:], len(states))
-            forecasts = forecast_on(mesh, stepper, *settings)
-        elif members:
-            self.fit_ = fitting.with_members(self.fit_)
-            forecasts = forecast_with_band(
-                stepper, pick(self.fit_.members, members), *settings, drive
-            )
-        else:
-            forecasts = forecast(stepper, *settings, drive=drive)
+        stepper, drive = split_inputs(stepper, parameters, fields, asked.steps, states.shape[2:])
+        asked.check(stepper, states, drive, self.dtype)
+        self.fit_ = fitting.with_members(self.fit_) if members else self.fit_
+        forecasts = asked.run(stepper, states, drive, self.dtype, progress, self.fit_.members)
         for words in dict.fromkeys(words for one in forecasts for words in one.warnings):
             warnings.warn(words, stacklevel=2)
-        now = (f.states[:, : stepper.channels] for f in forecasts)
-        now = map(stepper.inputs.uncover, now)
-        forecasts = [replace(f, states=s) for f, s in zip(forecasts, now, strict=True)]
         return forecasts[0] if single else forecasts
 
     def score(self, before, after, *, parameters=None, fields=None) -> float:
@@ -505,11 +445,8 @@ class Surrogate:
 
         >>> model.save("ks.safetensors", force=True)
         """
-        if self.fit_.stepper is None:
-            return save_prepared(path, self.fit_, self.get_params(), force=force)
         self.fit_ = fitting.with_members(self.fit_) if members else self.fit_
-        known = self.fit_.plan, self.fit_.card, self.fit_.members, self.fit_.seen
-        return file.save(path, file.Stored(self.stepper_, self.get_params(), *known), force=force)
+        write_fit(path, self.fit_, self.get_params(), force=force)
 
     def page(
         self, path=None, states=None, *, parameters=None, fields=None, force: bool = False, **about
@@ -531,35 +468,14 @@ class Surrogate:
 
         >>> model.page("ks.html", truth, dt=system.dt, pair=(truth[0], truth[1]), force=True)
         """
-        from .plots.page import Page, hold_still, make_page, write_page
+        from .plots.page import Page, describe, make_page, write_page
 
-        card = self.data_ or {}
-        if about.get("dt") is None:
-            about["dt"] = card.get("dt")
-        known = {name: card[name] for name in ("dx", "axes", "time_units") if name in card}
-        known |= {"inputs": card.get("parameters"), "seen": self.seen_, "members": self.fit_.members}
-        parameters, held = hold_still(parameters, fields, self.stepper_, known["inputs"])
-        stepper, about = bind_inputs(self.stepper_, parameters, fields), known | held | about
+        about = {"seen": self.seen_, "members": self.fit_.members, **about}
+        stepper, about = describe(self.stepper_, self.data_, parameters, fields, about)
         if path is None:
             return Page(make_page(stepper, self.plan_, states, **about))
         write_page(path, stepper, self.plan_, states, force=force, **about)
         return None
-
-    def _given(self, before, after, count: int | None) -> dict[str, Any]:
-        """The arguments of the constructor, with the history that the data asks for."""
-        given = self.get_params()
-        check_history(given["history"])
-        if given["history"] != "auto":
-            return given
-        given["history"] = 1
-        if after is None:
-            whole = as_dataset(before)
-            data, _ = with_lag(whole, given["lag"], POLICY.few, self.denoise)
-            if data.pair_count >= POLICY.few:
-                sample = make_stream(data, data.numbers(count)).sample()
-                known = None if is_plain(before) else whole.told_boundary
-                given["history"] = fitting.history_of(given, sample, known)
-        return given
 
     def _states(self, name: str, states, stepper: Stepper) -> tuple[np.ndarray, bool]:
         """A batch of states to start from, and whether a single one was given."""
@@ -575,21 +491,7 @@ def load(path) -> Surrogate:
     >>> bool(np.all(snap.load("kept.safetensors").predict(truth[0]) == model.predict(truth[0])))
     True
     """
-    prepared = load_prepared(path)
-    if prepared is not None:
-        params, fit = prepared
-    else:
-        stored = file.load(path)
-        params = stored.params
-        fit = Fit(stored.plan, stored.stepper, stored.card, stored.members, stored.seen)
-    if unknown := set(params) - set(inspect.signature(Surrogate.__init__).parameters):
-        raise ValueError(f"{path}: holds settings that this onesnap does not know: {sorted(unknown)}")
+    params, fit = read_fit(path, Surrogate().get_params())
     model = Surrogate(**params)
-    try:
-        check_settings(model.get_params())
-    except ValueError as error:
-        raise ValueError(f"{path}: not a onesnap model file that can be read: {error}") from error
-    if fit.training is not None:  # with settings that files of old do not name
-        fit = replace(fit, training=replace(fit.training, given=model.get_params()))
     model.fit_ = fit
     return model

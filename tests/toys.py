@@ -7,6 +7,9 @@ from onesnap.data.pairs import make_pairs
 from onesnap.grid.potentials import gradients
 from onesnap.search.problem import Problem
 
+# Settings with which a model is what its pairs say, and nothing is looked for.
+PLAIN = {"noise": 1e-3, "symmetry": None, "context": 0, "mean": "keep"}
+
 
 def smooth(seed: int, shape: tuple[int, ...]) -> np.ndarray:
     """Random smooth periodic states `(pair, channel, *space)`."""

@@ -35,3 +35,10 @@ def write_exact_model(data, path) -> None:
     """A linear window without noise: the equation is linear."""
     model = snap.Surrogate(**STEP | {"hidden": 0, "noise": 0.0})
     model.fit(snap.open(data), count=8).save(path)
+
+
+def write_both(folder):
+    """A file of data and an exact model of them; gives the folder back."""
+    write_walled(folder / "data.hdf5")
+    write_exact_model(folder / "data.hdf5", folder / "model")
+    return folder

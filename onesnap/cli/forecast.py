@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -13,32 +13,43 @@ from .bars import bars
 from .options import Beside, Dims, FieldName, File, Force, Step, Vectors, Which, add, as_learned
 from .words import say, warn
 
+ModelFile = Annotated[Path, typer.Argument(help="A model file.")]
+Steps = Annotated[int, typer.Option(min=1, help="Steps to forecast.")]
+Out = Annotated[Path, typer.Option(help="File to write: .zarr, .nc, .h5 or .npz.")]
+Start = Annotated[int, typer.Option(help="State to start from; -1 is the last one.")]
+Every = Annotated[int, typer.Option(min=1, help="Keep every so many states.")]
+Assimilated = Annotated[
+    int | None,
+    typer.Option(
+        "--assimilate", min=2, help="Start from what the last so many noisy states say together."
+    ),
+]
+Band = Annotated[bool, typer.Option("--band", help="Write the 90 % error band too.")]
+Devices = Annotated[
+    int | None, typer.Option(min=1, help="Devices to spread the grid over, of all processes.")
+]
+Coordinator = Annotated[
+    str | None, typer.Option(metavar="HOST:PORT", help="Where process 1 of several listens.")
+]
+Process = Annotated[
+    str | None, typer.Option(help="Which of several processes this one is, as in 1/2.")
+]
+
 
 def rollout(
-    model: Annotated[Path, typer.Argument(help="A model file.")],
+    model: ModelFile,
     file: File,
-    steps: Annotated[int, typer.Option(min=1, help="Steps to forecast.")],
-    out: Annotated[Path, typer.Option(help="File to write: .zarr, .nc, .h5 or .npz.")],
-    start: Annotated[int, typer.Option(help="State to start from; -1 is the last one.")] = -1,
+    steps: Steps,
+    out: Out,
+    start: Start = -1,
     trajectory: Which = 0,
-    every: Annotated[int, typer.Option(min=1, help="Keep every so many states.")] = 1,
-    assimilated: Annotated[
-        int | None,
-        typer.Option(
-            "--assimilate", min=2, help="Start from what the last so many noisy states say together."
-        ),
-    ] = None,
+    every: Every = 1,
+    assimilated: Assimilated = None,
     noise: NoiseOf = None,
-    band: Annotated[bool, typer.Option("--band", help="Write the 90 % error band too.")] = False,
-    devices: Annotated[
-        int | None, typer.Option(min=1, help="Devices to spread the grid over, of all processes.")
-    ] = None,
-    coordinator: Annotated[
-        str | None, typer.Option(metavar="HOST:PORT", help="Where process 1 of several listens.")
-    ] = None,
-    process: Annotated[
-        str | None, typer.Option(help="Which of several processes this one is, as in 1/2.")
-    ] = None,
+    band: Band = False,
+    devices: Devices = None,
+    coordinator: Coordinator = None,
+    process: Process = None,
     field: FieldName = None,
     dims: Dims = None,
     dt: Step = None,
@@ -49,43 +60,52 @@ def rollout(
     """Forecast from a state of a data file; a run that was stopped goes on where it was."""
     from ..data import open as open_data
     from ..model.forecast_file import forecast_to_file
-    from ..model.rollout import VALID_RSE
     from ..surrogate import load
 
-    if join(coordinator, process) > 1:
-        if band:
-            raise ValueError("band: a band is not forecast by several processes; leave out --band")
-        if assimilated is not None:
-            raise ValueError("assimilate: one process does so, not several; leave out --assimilate")
-        given = {"field": field, "dims": dims, "dt": dt, "vector": vector, "inputs": inputs}
-        _rollout_by_parts(
-            model, file, out, devices, given,
-            steps=steps, start=start, trajectory=trajectory, every=every, force=force,
-        )  # fmt: skip
-        return
+    several = join(coordinator, process) > 1
+    if several:
+        check_alone(band, assimilated)
     learned = load(model)
     known = as_learned(learned, vector, inputs)
     dataset = open_data(file, field=field, dims=dims, dt=dt, **known)
+    asked: dict[str, Any] = {"steps": steps, "start": start, "trajectory": trajectory}
+    asked |= {"every": every, "force": force, "devices": devices}
+    if several:
+        _rollout_by_parts(learned, model, dataset, out, **asked)
+        return
     with warnings.catch_warnings(record=True) as caught, bars() as tell:
         warnings.simplefilter("always", UserWarning)
-        begin = None
         if assimilated is not None:
             tell("assimilate", 0, 1)
-            begin = analyse(learned, dataset, trajectory, start, assimilated, noise).start
+            asked["begin"] = analyse(learned, dataset, trajectory, start, assimilated, noise).start
             tell("assimilate", 1, 1)
         written, _ = forecast_to_file(
-            learned, model, dataset, out, begin=begin,
-            steps=steps, start=start, trajectory=trajectory, every=every, force=force,
-            members=4 if band else 0, devices=devices,
-            progress=lambda done, total: tell("forecast", done, total),
+            learned, model, dataset, out, members=4 if band else 0,
+            progress=lambda done, total: tell("forecast", done, total), **asked,
         )  # fmt: skip
     say(f"{out}: {written} states")
     if band:
-        until = open_data(out).attributes["valid_until"]
-        when = "to its end" if until is None else f"until step {until}"
-        typer.echo(f"expected to be valid (RSE up to {VALID_RSE:g} %) {when}")
+        _tell_validity(out)
     for warning in caught:
         warn(warning.message)
+
+
+def check_alone(band: bool, assimilated: int | None) -> None:
+    """Raise if several processes are asked for what one alone does."""
+    if band:
+        raise ValueError("band: a band is not forecast by several processes; leave out --band")
+    if assimilated is not None:
+        raise ValueError("assimilate: one process does so, not several; leave out --assimilate")
+
+
+def _tell_validity(out: Path) -> None:
+    """Until when a forecast is expected to be valid."""
+    from ..data import open as open_data
+    from ..model.rollout import VALID_RSE
+
+    until = open_data(out).attributes["valid_until"]
+    when = "to its end" if until is None else f"until step {until}"
+    typer.echo(f"expected to be valid (RSE up to {VALID_RSE:g} %) {when}")
 
 
 def join(coordinator: str | None, process: str | None) -> int:
@@ -105,25 +125,15 @@ def join(coordinator: str | None, process: str | None) -> int:
     return int(count)
 
 
-def _rollout_by_parts(model, file, out, devices, given, **asked) -> None:
+def _rollout_by_parts(learned, model, dataset, out, *, devices: int | None, **asked) -> None:
     """The same of several processes, each of which writes its part."""
     import jax
 
-    from ..data import open as open_data
     from ..model.forecast_parts import forecast_by_parts
-    from ..surrogate import load
 
-    learned = load(model)
-    known = as_learned(learned, given.pop("vector"), given.pop("inputs"))
-    dataset = open_data(file, **given, **known)
+    count = devices or len(jax.devices())
     written, diverged = forecast_by_parts(
-        learned,
-        model,
-        dataset,
-        out,
-        devices=devices or len(jax.devices()),
-        dtype=learned.dtype,
-        **asked,
+        learned, model, dataset, out, devices=count, dtype=learned.dtype, **asked
     )
     if jax.process_index() == 0:
         say(f"{out}: {written} states")

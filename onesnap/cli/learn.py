@@ -106,22 +106,14 @@ def fit(
 ) -> None:
     """Learn from data files, write the model, and report on data that was held out."""
     from ..data import open as open_data
-    from ..data.atomic import check_writable
-    from ..data.choice import choose_trajectories, parse_range, split_in_time
     from ..evaluate.trust import trust
 
-    check_writable(out, ".safetensors", force=force)
-    if checkpoint is not None:
-        check_writable(checkpoint, checkpoint.suffix, force=True)
-        if checkpoint.resolve() == out.resolve():  # it is removed in the end
-            raise ValueError(f"checkpoint: expected another name than that of the model, {out}")
+    check_names(out, checkpoint, force)
     dataset = open_data(
         files, field=field, dims=dims, dt=dt, vectors=vector, inputs=inputs,
         boundary=parse_boundary(boundary),
     )  # fmt: skip
-    if trajectories is not None:
-        dataset = choose_trajectories(dataset, trajectories)
-    learned, held = dataset.split() if train is None else split_in_time(dataset, *parse_range(train))
+    learned, held = split(dataset, trajectories, train)
     model = make_surrogate(
         seed, extent, hidden, symmetry, stride=stride, context=context, noise=noise, lag=lag,
         history=int(history) if history.isdecimal() else history, effort=effort,
@@ -143,6 +135,25 @@ def fit(
     _tell_fit(model, learned, held, report.rows(), f"{out}: learned from", pairs)
     for words in [str(w.message) for w in caught] + report.warnings:
         warn(words)
+
+
+def check_names(out: Path, checkpoint: Path | None, force: bool) -> None:
+    """Raise unless the files of a fit can be written, each under a name of its own."""
+    from ..data.atomic import check_writable
+
+    check_writable(out, ".safetensors", force=force)
+    if checkpoint is not None:
+        check_writable(checkpoint, checkpoint.suffix, force=True)
+        if checkpoint.resolve() == out.resolve():  # it is removed in the end
+            raise ValueError(f"checkpoint: expected another name than that of the model, {out}")
+
+
+def split(dataset: Dataset, some: str | None, train: str | None) -> tuple[Dataset, Dataset | None]:
+    """What to learn from and what to hold out, of what --trajectories and --train say."""
+    from ..data.choice import choose_trajectories, parse_range, split_in_time
+
+    dataset = dataset if some is None else choose_trajectories(dataset, some)
+    return dataset.split() if train is None else split_in_time(dataset, *parse_range(train))
 
 
 def _tell_fit(

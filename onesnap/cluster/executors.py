@@ -138,8 +138,13 @@ def _ended(error: BaseException, done: int, count: int) -> ChildProcessError:
     )
 
 
-def check_executor(executor: Any, data: Dataset, pieces: int | None) -> None:
-    """Raise before any work if an executor cannot do it."""
+def check_executor(executor: Any, data: Dataset | None, pieces: int | None) -> None:
+    """Raise before any work if an executor cannot do it; None are arrays in memory."""
+    if data is None:
+        raise ValueError(
+            "executor: expected a Dataset alone, which workers read from its file, got arrays; "
+            "save them, as in np.save, and give what onesnap.open makes of the file"
+        )
     if not callable(getattr(executor, "submit", None)):
         raise ValueError(
             "executor: expected a concurrent.futures.Executor, as ProcessPoolExecutor or "

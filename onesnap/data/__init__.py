@@ -4,6 +4,7 @@ errors       what is wrong with a file, in one error that names it
 axes         what names and points of axes tell
 trajectory   their length, how states are read, and which to hold out
 field        a named quantity, by how it moves when the axes do
+numbering    pairs of states by their numbers
 dataset      what a file holds: fields, grid, step, boundary, trajectories
 provenance   what a forecast of ours says about itself
 layout       which axis of an array is time, which are space
@@ -12,6 +13,7 @@ hdf5         careful access to HDF5: no links out of the file, no surprises in s
 named        named arrays of a file, some of them states, others axes and steps
 arrays       .npy and .npz
 matlab       .mat of version 5
+quantity     fields of The Well by their flags, and what they are to a model
 well         HDF5 as The Well publishes it
 pdebench     HDF5 as PDEBench publishes it
 pdearena     HDF5 as PDEArena publishes it

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from ..grid.states import check_step
 
 LONGITUDES = ("x", "lon", "longitude", "easting")
 LATITUDES = ("y", "lat", "latitude", "northing")
@@ -18,6 +20,17 @@ BOUNDED = {*LATITUDES, *HEIGHTS, "elevation", "sigma"} - {"y", "z", "northing"}
 def falls(axis: str) -> bool:
     """Whether an axis of this name runs downwards where its numbers rise."""
     return axis.lower() in DEPTHS
+
+
+def bounded_axes(axes: Sequence[str], sides: Sequence[tuple]) -> list[str]:
+    """Words of warning if axes whose `sides` are periodic cannot be so."""
+    periodic = [axis for axis, ends in zip(axes, sides, strict=True) if "periodic" in ends]
+    if not (wrong := [axis for axis in periodic if axis.lower() in BOUNDED]):
+        return []
+    return [
+        f"boundary: {' and '.join(wrong)} is taken as periodic, which it hardly is; give "
+        "boundary, as in boundary='open' or 'open,periodic'"
+    ]
 
 
 def is_irregular(coordinate) -> bool:
@@ -44,6 +57,14 @@ def spacing(coordinate) -> float | None:
         return None
     even = np.allclose(steps, steps.mean(), rtol=1e-2, atol=0)
     return abs(float(steps.mean())) if even else None
+
+
+def steps_along(dx, dimension: int) -> tuple[float, ...]:
+    """The width of a cell along each axis; one number is that along all."""
+    steps = (float(dx),) * dimension if np.ndim(dx) == 0 else tuple(map(float, dx))
+    if len(steps) != dimension:
+        raise ValueError(f"dx: expected a number, or {dimension} of them, got {dx!r}")
+    return tuple(check_step("dx", step) for step in steps)
 
 
 class Axes(NamedTuple):

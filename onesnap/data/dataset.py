@@ -10,10 +10,11 @@ import numpy as np
 
 from ..grid.boundary import both_sides
 from ..grid.states import check_step
-from .axes import BOUNDED
+from .axes import bounded_axes, steps_along
 from .errors import DataError, reading
 from .field import Field as Field
-from .trajectory import Trajectory as Trajectory, hold_out
+from .numbering import Numbering, Run
+from .trajectory import Trajectory as Trajectory, hold_out, spread
 
 
 @dataclass(frozen=True)
@@ -78,14 +79,7 @@ class Dataset:
         """
         if self.told_boundary is not None:
             return []
-        sides = both_sides(boundary, len(self.space))
-        periodic = [a for a, ends in zip(self.axes, sides, strict=True) if "periodic" in ends]
-        if not (wrong := [axis for axis in periodic if axis.lower() in BOUNDED]):
-            return []
-        return [
-            f"boundary: {' and '.join(wrong)} is taken as periodic, which it hardly is; give "
-            "boundary, as in boundary='open' or 'open,periodic'"
-        ]
+        return bounded_axes(self.axes, both_sides(boundary, len(self.space)))
 
     @property
     def told_boundary(self) -> tuple[Any, ...] | None:
@@ -115,14 +109,14 @@ class Dataset:
         return (self.channels, *self.space)
 
     @property
-    def reach(self) -> int:
-        """States from the first that a pair needs to the last."""
-        return self.lag * (1 + self.older)
+    def numbering(self) -> Numbering:
+        """Which pairs there are."""
+        return Numbering([t.steps for t in self.trajectories], self.lag, self.older)
 
     @property
     def pair_count(self) -> int:
         """How many pairs of states there are, a step or `lag` states apart."""
-        return sum(max(0, t.steps - self.reach) for t in self.trajectories)
+        return sum(self.numbering.counts)
 
     def states(self, trajectory: int = 0, start: int = 0, stop: int | None = None) -> np.ndarray:
         """States `(time, channel, *space)` of one trajectory, all of them or a part.
@@ -167,12 +161,8 @@ class Dataset:
         [(5, 0), (5, 0, 64)]
         """
         source, count = self.trajectories[trajectory], stop - start
-        numbers, fields = np.zeros((count, 0)), np.zeros((count, 0, *self.space))
         with reading(self.path):
-            if source.series is not None:
-                numbers = np.asarray(source.series(start, stop), np.float64)
-            if source.moving is not None:
-                fields = np.asarray(source.moving(start, stop), np.float64)
+            numbers, fields = source.inputs(start, stop, self.space)
         expected = (count, len(self.series)), (count, len(self.moving), *self.space)
         if (numbers.shape, fields.shape) != expected:
             raise DataError(
@@ -201,16 +191,7 @@ class Dataset:
         >>> data.numbers(4)
         array([ 0, 20, 39, 59])
         """
-        if self.pair_count < 1:
-            words = "two states one after the other"
-            if self.reach > 1:
-                words = f"{self.reach + 1} states one after the other, for pairs {self.lag} apart"
-            raise DataError(f"{self.path}: expected {words}, found none")
-        if count is None or count >= self.pair_count:
-            return np.arange(self.pair_count)
-        if count < 1:
-            raise ValueError(f"count: expected 1 to {self.pair_count} pairs, got {count}")
-        return np.linspace(0, self.pair_count - 1, count).round().astype(np.int64)
+        return self.numbering.spread(count, self.path)
 
     def pairs(self, count: int | None = None, numbers=None) -> dict[str, np.ndarray]:
         """Pairs as keyword arguments of `Surrogate.fit`: all, or `count` spread over time.
@@ -233,42 +214,29 @@ class Dataset:
         """
         frame = 8 * int(np.prod(self.shape))
         most = max(1, size // (2 * frame))
-        ends = np.cumsum([max(0, t.steps - self.reach) for t in self.trajectories])
-        chosen = self.varying_parameters()
-        numbers = np.asarray(numbers, np.int64)
+        numbers, chosen = np.asarray(numbers, np.int64), self.varying_parameters()
         for first in range(0, len(numbers), most):
-            batch = numbers[first : first + most]
-            owners = np.searchsorted(ends, batch, side="right")
-            parts = [
-                self._part(int(owner), batch[owners == owner], ends, chosen)
-                for owner in dict.fromkeys(owners.tolist())
-            ]
+            runs = list(self.numbering.runs(numbers[first : first + most]))
+            fields = {owner: self.context_fields(owner) for owner in {r.trajectory for r in runs}}
+            parts = [self._read(run, chosen, fields[run.trajectory]) for run in runs]
             yield {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
 
-    def _part(self, owner: int, numbers, ends, chosen: list[int]) -> dict[str, np.ndarray]:
-        """Pairs of one trajectory; a run of neighbours is read at once."""
-        begin = int(ends[owner - 1]) if owner else 0
-        steps, befores, afters, past, rows = numbers - begin, [], [], [], []
-        for run in np.split(steps, np.flatnonzero(np.diff(steps) != 1) + 1):
-            states = self.states(owner, int(run[0]), int(run[-1]) + self.reach + 1)
-            # From the newest to the oldest: after, before, and what came before that.
-            turns = [states[k * self.lag :][: len(run)] for k in range(self.older + 1, -1, -1)]
-            afters.append(turns[0])
-            befores.append(turns[1])
-            past.append(turns[2:])
-            first = int(run[0]) + self.lag * self.older
-            rows.append(self.inputs_at(owner, first, first + len(run)))
-        part = {"before": np.concatenate(befores), "after": np.concatenate(afters)}
-        series, moving = (np.concatenate(kind) for kind in zip(*rows, strict=True))
+    def _read(self, run: Run, chosen: list[int], fields: np.ndarray) -> dict[str, np.ndarray]:
+        """Neighbouring pairs, read at once, with what stands beside them."""
+        owner, first, count = run.trajectory, run.first, run.count
+        states = self.states(owner, first, first + count + self.numbering.reach)
+        # From the newest to the oldest: after, before, and what came before that.
+        turns = [states[k * self.lag :][:count] for k in range(self.older + 1, -1, -1)]
+        part = {"before": turns[1], "after": turns[0]}
+        first += self.lag * self.older
+        series, moving = self.inputs_at(owner, first, first + count)
         if chosen or self.series:
-            row = [self.trajectories[owner].parameters[index] for index in chosen]
-            still = np.tile(np.array(row, np.float64), (len(steps), 1))
-            part["parameters"] = np.concatenate([still, series], axis=1)
+            row = np.array([self.trajectories[owner].parameters[index] for index in chosen], float)
+            part["parameters"] = np.concatenate([np.tile(row, (count, 1)), series], axis=1)
         if self.older:
-            part["past"] = np.concatenate([np.concatenate(turns, axis=1) for turns in past])
+            part["past"] = np.concatenate(turns[2:], axis=1)
         if self.context or self.moving:
-            known = self.context_fields(owner)
-            known = np.broadcast_to(known, (len(steps), *known.shape))
+            known = np.broadcast_to(fields, (count, *fields.shape))
             part["fields"] = np.concatenate([known, moving], axis=1)
         return part
 
@@ -304,18 +272,15 @@ class Dataset:
         >>> data.with_mask().mask is None
         True
         """
-        count = min(most, sum(t.steps for t in self.trajectories))
-        missing: Any = True
-        for turn, place in enumerate(np.linspace(0, len(self.trajectories) - 1, count)):
-            step = turn * self.trajectories[round(place)].steps // count
-            for state in self.states(round(place), step, step + 1):
-                missing = missing & ~np.isfinite(state).all(axis=0)
-            if not np.any(missing):
+        seen, places = np.zeros(self.space, bool), spread(self.trajectories, most)
+        for index, step in places:
+            seen |= np.isfinite(self.states(index, step, step + 1)).all(axis=1).any(axis=0)
+            if seen.all():
                 return self
-        present = ~np.broadcast_to(missing, self.space)
-        if not present.any():
+        if not seen.any():
+            count = len(places)
             raise DataError(f"{self.path}: none of {count} states that were looked at has a value")
-        return replace(self, mask=present if self.mask is None else present & self.mask)
+        return replace(self, mask=seen if self.mask is None else seen & self.mask)
 
     def with_options(self, dt: float | None = None, dx=None, boundary=None) -> Dataset:
         """The same with what the user knows better; None leaves what the file says.
@@ -323,17 +288,12 @@ class Dataset:
         >>> data.with_options(dt=0.1, boundary="wall").boundary
         (('wall', 'wall'),)
         """
-        changes: dict[str, Any] = {}
-        dimension = len(self.space)
+        changes, dimension = dict[str, Any](), len(self.space)
         if dt is not None:
             changes["dt"] = check_step("dt", dt)
         if dx is not None:
-            steps = (float(dx),) * dimension if np.ndim(dx) == 0 else tuple(map(float, dx))
-            if len(steps) != dimension:
-                raise ValueError(f"dx: expected a number, or {dimension} of them, got {dx!r}")
-            changes["dx"] = tuple(check_step("dx", step) for step in steps)
+            changes["dx"] = steps_along(dx, dimension)
         if boundary is not None:
             changes["boundary"] = both_sides(boundary, dimension)
-            notes = [note for note in self.notes if not note.startswith("boundary")]
-            changes["notes"] = tuple(notes)
+            changes["notes"] = tuple(n for n in self.notes if not n.startswith("boundary"))
         return replace(self, **changes)

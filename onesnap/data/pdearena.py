@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -40,36 +41,42 @@ def is_pdearena(arrays: Mapping[str, Any]) -> bool:
     return bool(_states(arrays)[1])
 
 
+@dataclass(frozen=True)
+class Columns:
+    """Lists with an entry for each sample, of numbers or of the points of an axis."""
+
+    path: Any
+    arrays: Mapping[str, Any]
+    group: str
+    count: int
+
+    def get(self, name: str) -> np.ndarray | None:
+        """One of them; None where there is none."""
+        array = self.arrays.get(f"{self.group}/{name}")
+        if array is None or not numeric(array) or array.shape[:1] != (self.count,):
+            return None
+        return values(array, self.path, name)
+
+    def numbers(self, *names: str) -> dict[str, np.ndarray]:
+        """Those of numbers among these."""
+        known = {name: self.get(name) for name in names}
+        return {name: one for name, one in known.items() if one is not None and one.ndim == 1}
+
+    def step(self, single: str, points: str) -> float | None:
+        """The distance of neighbouring points, as it is given for all samples, or measured."""
+        given, along = self.get(single), self.get(points)
+        if given is not None and given.ndim == 1 and np.all(given > 0) and np.ptp(given) == 0:
+            return float(given[0])
+        return spacing(along[0]) if along is not None and along.ndim == 2 else None
+
+
 def open_pdearena(path, arrays: Mapping[str, Any]) -> Dataset:
     """`(sample, time, *space)`, vectors of Maxwell's equations `(sample, time, *space, 3)`."""
     group, names = _states(arrays)
     keys = [f"{group}/{name}" for name in names]
-    vectors = names == list(WAVES)
-    shape = arrays[keys[0]].shape
-    space = tuple(shape[2:-1] if vectors else shape[2:])
-    wanted = {"d_field": 3, "u": 2}.get(names[0], 1)
-    fits = len(space) == wanted and (not vectors or shape[-1] == 3)
-    alike = all(arrays[key].shape == shape and numeric(arrays[key]) for key in keys)
-    if not fits or not alike:
-        listed = ", ".join(f"{key} {arrays[key].shape}" for key in keys)
-        raise DataError(
-            f"{path}: PDEArena's names, but not its shapes: expected (sample, time, *space) with "
-            f"{wanted} axes of space{', and 3 components' if vectors else ''}, got {listed}"
-        )
-    count = check_count(int(shape[0]), path)
-
-    def number(name: str, at: slice | int = slice(None)) -> np.ndarray | None:
-        """A list with an entry for each sample; None where there is none."""
-        array = arrays.get(f"{group}/{name}")
-        if array is None or not numeric(array) or array.shape[:1] != (count,):
-            return None
-        return values(array, path, name)[at]
-
-    def step(single: str, points: str) -> float | None:
-        given, along = number(single), number(points)
-        if given is not None and given.ndim == 1 and np.all(given > 0) and np.ptp(given) == 0:
-            return float(given[0])
-        return spacing(along[0]) if along is not None and along.ndim == 2 else None
+    vectors, closed = names == list(WAVES), names == list(SMOKE)
+    count, steps, *space = _shape(path, arrays, keys, vectors)
+    columns = Columns(path, arrays, group, count)
 
     def make(sample: int) -> Trajectory:
         def read(start: int, stop: int) -> np.ndarray:
@@ -78,16 +85,14 @@ def open_pdearena(path, arrays: Mapping[str, Any]) -> Dataset:
             parts = [np.moveaxis(part, -1, 1) if vectors else part[:, None] for part in parts]
             return np.concatenate(parts, axis=1)
 
-        return Trajectory(int(shape[1]), read, tuple(table[sample]))
+        return Trajectory(steps, read, tuple(table[sample]))
 
-    found = {name: number(name) for name in ("buo_y", "nu", "viscosity")}
-    known = {name: one for name, one in found.items() if one is not None and one.ndim == 1}
+    known = columns.numbers("buo_y", "nu", "viscosity")
     table = np.array(list(known.values())).reshape(len(known), count).T
     axes = SPACE[: len(space)]
     fields = [Field(name, "vector", 3) for name in names] if vectors else [Field(n) for n in names]
-    if names == list(SMOKE):
+    if closed:
         fields = [Field("u"), Field("vx,vy", "vector", 2)]
-    closed = names == list(SMOKE)
     note = "walls: velocities are 0 there, and smoke has no gradient; taken as open"
     used = [*keys, *(f"{group}/{n}" for n in ("t", "dt", *axes, *known, *(f"d{a}" for a in axes)))]
     return Dataset(
@@ -95,11 +100,27 @@ def open_pdearena(path, arrays: Mapping[str, Any]) -> Dataset:
         format="PDEArena",
         fields=tuple(fields),
         axes=axes,
-        space=space,
+        space=tuple(space),
         trajectories=tuple(make(sample) for sample in range(count)),
-        dx=tuple(step(f"d{axis}", axis) for axis in axes),
-        dt=step("dt", "t"),
+        dx=tuple(columns.step(f"d{axis}", axis) for axis in axes),
+        dt=columns.step("dt", "t"),
         boundary=("open" if closed else "periodic",) * len(space),
         parameters=tuple(known),
         notes=(*unread(arrays, used), *([note] * closed)),
     )
+
+
+def _shape(path, arrays: Mapping[str, Any], keys: list[str], vectors: bool) -> tuple[int, ...]:
+    """`(sample, time, *space)` of the states, which all arrays have to share."""
+    shape = arrays[keys[0]].shape
+    space = shape[2:-1] if vectors else shape[2:]
+    wanted = {"d_field": 3, "u": 2}.get(keys[0].rpartition("/")[2], 1)
+    fits = len(space) == wanted and (not vectors or shape[-1] == 3)
+    alike = all(arrays[key].shape == shape and numeric(arrays[key]) for key in keys)
+    if not fits or not alike:
+        listed = ", ".join(f"{key} {arrays[key].shape}" for key in keys)
+        raise DataError(
+            f"{path}: PDEArena's names, but not its shapes: expected (sample, time, *space) with "
+            f"{wanted} axes of space{', and 3 components' if vectors else ''}, got {listed}"
+        )
+    return check_count(int(shape[0]), path), int(shape[1]), *space

@@ -25,6 +25,15 @@ class Trajectory:
     series: Callable[[int, int], np.ndarray] | None = None
     moving: Callable[[int, int], np.ndarray] | None = None
 
+    def inputs(self, start: int, stop: int, space: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+        """Parameters `(time, P)` and fields `(time, field, *space)` that change in time."""
+        numbers, fields = np.zeros((stop - start, 0)), np.zeros((stop - start, 0, *space))
+        if self.series is not None:
+            numbers = np.asarray(self.series(start, stop), np.float64)
+        if self.moving is not None:
+            fields = np.asarray(self.moving(start, stop), np.float64)
+        return numbers, fields
+
     def part(self, start: int, stop: int) -> Trajectory:
         """The states from `start` to before `stop`."""
         return self._through(stop - start, lambda read: Shifted(read, start))
@@ -70,6 +79,13 @@ class Thinned:
     def __call__(self, start: int, stop: int) -> np.ndarray:
         last = max(start, stop - 1) * self.every
         return self.read(start * self.every, last + 1)[:: self.every][: stop - start]
+
+
+def spread(trajectories: Sequence[Trajectory], most: int) -> list[tuple[int, int]]:
+    """A few states spread over trajectories and times: the number of a trajectory, and of a state."""
+    count = min(most, sum(t.steps for t in trajectories))
+    places = np.linspace(0, len(trajectories) - 1, count).round().astype(int).tolist()
+    return [(at, turn * trajectories[at].steps // count) for turn, at in enumerate(places)]
 
 
 class Parts(NamedTuple):

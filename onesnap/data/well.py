@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,10 +12,10 @@ from .beside import SAMPLE, TIME, Beside, check_inputs
 from .dataset import Dataset
 from .errors import DataError
 from .field import KINDS, Field
-from .hdf5 import numeric, opened, unread, values, words
+from .hdf5 import numeric, unread, values, words
 from .layout import check_count, split_names
+from .quantity import Frame, Quantity, Roles
 from .sizes import check_state
-from .trajectory import Trajectory
 
 GROUPS = ("t0_fields", "t1_fields", "t2_fields")  # by the order of the tensor
 
@@ -30,115 +29,28 @@ def _flag(item, name: str, default: bool) -> bool:
     return bool(np.all(item.attrs.get(name, default)))
 
 
-@dataclass(frozen=True)
-class Quantity:
-    """An array of fields, and where samples, time and space are in it, as its flags say."""
-
-    key: str
-    name: str
-    order: int
-    sample: bool
-    time: bool
-    along: tuple[bool, ...]
-    shape: tuple[int, ...]
-
-    @property
-    def channels(self) -> int:
-        return len(self.along) ** self.order
-
-    def check(self, path, samples: int, steps: int, space: tuple[int, ...]) -> Quantity:
-        """Raise unless the shape is what the flags say; tensors may be flat."""
-        dimension = len(space)
-        front = (samples,) * self.sample + (steps,) * self.time
-        front += tuple(size for size, varies in zip(space, self.along, strict=True) if varies)
-        full, flat = (dimension,) * self.order, (self.channels,)
-        if self.shape not in (front + full, front + flat if self.order else front):
-            raise DataError(
-                f"{path}: {self.key}: expected shape {front + full} from its flags, got {self.shape}"
-            )
-        return self
-
-    def read(self, file, sample: int, start: int, stop: int, space) -> np.ndarray:
-        """`(time, channel, *space)`; axes along which nothing varies are filled up."""
-        index = (sample,) * self.sample + (slice(start, stop),) * self.time
-        states = np.asarray(file[self.key][index], np.float64)
-        states = states if self.time else states[None]
-        cells = states.shape[1 : 1 + sum(self.along)]
-        states = np.moveaxis(states.reshape(len(states), *cells, self.channels), -1, 1)
-        for axis, varies in enumerate(self.along):
-            if not varies:
-                states = np.expand_dims(states, 2 + axis)
-        return np.broadcast_to(states, (len(states), self.channels, *space))
-
-
 def open_well(path, file, arrays: Mapping[str, Any], inputs=None) -> Dataset:
     """Fields that vary in time are the state, those that do not are context, scalars parameters.
 
     Of what varies in time all scalars are inputs, and no field, unless `inputs` names others.
     """
-    axes = tuple(words(file["dimensions"].attrs.get("spatial_dims")))
-    axes = axes or tuple(n for n in ("x", "y", "z") if f"dimensions/{n}" in arrays)
-    needed = [f"dimensions/{name}" for name in ("time", *axes)]
-    missing = [name for name in needed if name not in arrays or not arrays[name].shape]
-    if missing or not axes:
-        raise DataError(f"{path}: The Well's layout, but without {', '.join(missing) or 'axes'}")
-    steps, *space = (int(arrays[name].shape[-1]) for name in needed)
-    space = tuple(space)
-    quantities = _quantities(path, file, arrays, len(axes))
-    samples = {q.shape[0] for q in quantities if q.sample and q.shape}
-    count = int(file.attrs.get("n_trajectories", max(samples, default=1)))
-    count = samples.pop() if len(samples) == 1 else count
-    check_count(count, path)
-    quantities = [q.check(path, count, steps, space) for q in quantities]
-    # Axes along which nothing varies are filled up: a state is larger than what is stored of it.
-    check_state(path, sum(q.channels for q in quantities), space, file.id.get_filesize())
-    timed, still = [q for q in quantities if q.time], [q for q in quantities if not q.time]
-    if not timed:
-        raise DataError(f"{path}: no field varies in time: there is no step to learn")
+    frame = _frame(path, file, arrays)
+    axes, space = frame.axes, frame.space
+    quantities, count = _quantities(path, file, arrays, frame)
     parameters, table, notes = _parameters(path, file, arrays, count)
-    lists = _series(arrays, count, steps, notes)
-    if inputs is not None:
-        named = split_names(inputs) if len(inputs) else []
-        check_inputs(path, named, [*(q.name for q in timed), *(one.name for one in lists)])
-        lists = [one for one in lists if one.name in named]
-    else:
-        named = []
-    driven, moving = ([q for q in timed if (q.name in named) is there] for there in (True, False))
-    if not moving:
-        raise DataError(f"{path}: inputs: expected at least one field that is none")
-
-    def reads(sample: int, several: Sequence[Quantity]) -> Callable[[int, int], np.ndarray]:
-        def read(start: int, stop: int) -> np.ndarray:
-            with opened(path) as file:
-                parts = [q.read(file, sample, start, stop, space) for q in several]
-            return np.concatenate(parts, axis=1)
-
-        return read
-
-    def make(sample: int) -> Trajectory:
-        def series(start: int, stop: int) -> np.ndarray:
-            with opened(path) as file:
-                columns = [
-                    one.read(file[f"scalars/{one.name}"], sample, start, stop, space) for one in lists
-                ]
-            return np.concatenate(columns, axis=1)
-
-        return Trajectory(
-            steps, reads(sample, moving), tuple(table[sample]),
-            (lambda: reads(sample, still)(0, 1)[0]) if still else None,
-            series if lists else None, reads(sample, driven) if driven else None,
-        )  # fmt: skip
-
+    series = _series(arrays, count, frame.steps, notes)
+    named = None if inputs is None else split_names(inputs) if len(inputs) else []
+    roles = _roles(path, quantities, series, named)
     boundary, mask = _boundary(path, file, arrays, axes, space)
     read = [q.key for q in quantities]
     notes += unread(arrays, ["dimensions", "scalars", "boundary_conditions", *read])
     if str(words(file.attrs.get("grid_type", "cartesian"))[0]).lower() != "cartesian":
         notes.append("the grid is not cartesian: its cells are taken as if they were all alike")
-    along = look_along(
-        {n: _points(path, arrays, key) for n, key in zip(("time", *axes), needed, strict=True)}
-    )
+    points = [_points(path, arrays, key) for key in frame.keys]
+    along = look_along(dict(zip(("time", *axes), points, strict=True)))
     fields, beside, known = (
-        [Field(q.name, KINDS[q.order], q.channels) for q in some] for some in (moving, still, driven)
+        [Field(q.name, KINDS[q.order], q.channels) for q in some]
+        for some in (roles.moving, roles.still, roles.driven)
     )
     return Dataset(
         path=str(path),
@@ -146,18 +58,57 @@ def open_well(path, file, arrays: Mapping[str, Any], inputs=None) -> Dataset:
         fields=tuple(fields),
         axes=axes,
         space=space,
-        trajectories=tuple(make(sample) for sample in range(count)),
+        trajectories=tuple(roles.trajectory(path, frame, n, row) for n, row in enumerate(table)),
         **along.known,
         boundary=boundary,
         parameters=parameters,
         context=tuple(name for field in beside for name in field.channel_names(axes)),
-        scalar_context=all(q.order == 0 for q in (*still, *driven)),
-        series=tuple(name for one in lists for name in one.names),
+        scalar_context=all(q.order == 0 for q in (*roles.still, *roles.driven)),
+        series=tuple(name for one in roles.series for name in one.names),
         moving=tuple(name for field in known for name in field.channel_names(axes)),
-        inputs=None if inputs is None else tuple(named),
+        inputs=None if named is None else tuple(named),
         mask=mask,
         notes=(*notes, *along.notes),
     )
+
+
+def _frame(path, file, arrays: Mapping[str, Any]) -> Frame:
+    axes = tuple(words(file["dimensions"].attrs.get("spatial_dims")))
+    axes = axes or tuple(n for n in ("x", "y", "z") if f"dimensions/{n}" in arrays)
+    keys = tuple(f"dimensions/{name}" for name in ("time", *axes))
+    missing = [name for name in keys if name not in arrays or not arrays[name].shape]
+    if missing or not axes:
+        raise DataError(f"{path}: The Well's layout, but without {', '.join(missing) or 'axes'}")
+    steps, *space = (int(arrays[name].shape[-1]) for name in keys)
+    return Frame(axes, keys, steps, tuple(space))
+
+
+def _quantities(path, file, arrays, frame: Frame) -> tuple[list[Quantity], int]:
+    """All fields, checked, and how many trajectories there are of them."""
+    quantities = _listed(path, file, arrays, len(frame.axes))
+    samples = {q.shape[0] for q in quantities if q.sample and q.shape}
+    count = int(file.attrs.get("n_trajectories", max(samples, default=1)))
+    count = samples.pop() if len(samples) == 1 else count
+    check_count(count, path)
+    quantities = [q.check(path, count, frame.steps, frame.space) for q in quantities]
+    # Axes along which nothing varies are filled up: a state is larger than what is stored of it.
+    check_state(path, sum(q.channels for q in quantities), frame.space, file.id.get_filesize())
+    if not any(q.time for q in quantities):
+        raise DataError(f"{path}: no field varies in time: there is no step to learn")
+    return quantities, count
+
+
+def _roles(path, quantities: list[Quantity], series: list[Beside], named: list[str] | None) -> Roles:
+    """What each quantity is; `named` are the inputs that were asked for."""
+    timed, still = [q for q in quantities if q.time], [q for q in quantities if not q.time]
+    if named is not None:
+        check_inputs(path, named, [*(q.name for q in timed), *(one.name for one in series)])
+        series = [one for one in series if one.name in named]
+    driven = [q for q in timed if q.name in (named or ())]
+    moving = [q for q in timed if q not in driven]
+    if not moving:
+        raise DataError(f"{path}: inputs: expected at least one field that is none")
+    return Roles(moving, still, driven, series)
 
 
 def _points(path, arrays, name: str) -> np.ndarray:
@@ -166,7 +117,8 @@ def _points(path, arrays, name: str) -> np.ndarray:
     return points.reshape(-1, points.shape[-1])[0]
 
 
-def _quantities(path, file, arrays, dimension: int) -> list[Quantity]:
+def _listed(path, file, arrays, dimension: int) -> list[Quantity]:
+    """All fields that the groups name."""
     listed = []
     for order, group in enumerate(GROUPS):
         if group not in file:

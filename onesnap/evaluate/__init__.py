@@ -3,6 +3,7 @@
 metrics       relative squared error, valid time, skill, moments, spectra
 baseline      the linear window
 ensemble      readouts beside the model's own, and the band they make
+request       what a forecast is asked for, and what makes it
 calibration   how wide that band has to be
 verdict       errors beside those of simple models, and what they mean
 observations  what users have of them, checked and filled

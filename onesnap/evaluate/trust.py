@@ -12,7 +12,14 @@ from ..data import Dataset
 from ..data.arrays import from_array
 from ..data.card import context_of, in_steps
 from ..data.collection import join as join_datasets
-from ..data.fingerprint import Fingerprints, Nearness, fingerprints, join, nearness
+from ..data.fingerprint import (
+    Fingerprints,
+    Nearness,
+    fingerprints,
+    join,
+    moved_nearness,
+    nearness,
+)
 from ..data.pairs import Pairs
 from ..data.stream import make_stream
 from ..grid.states import check_states
@@ -40,7 +47,8 @@ def trust(model: Forecaster, held, learned=None) -> Trust:
 
     `held` and `learned` are Datasets, trajectories `(time, channel, *space)` or lists of these; from
     `learned`, where it is given, a linear window model learns too, else from the first half of
-    `held`. States that are copies of learned ones, or nearly so, are recognised.
+    `held`. States that are copies of learned ones, or nearly so, are recognised, also where they are
+    moved along periodic axes.
 
     >>> report = snap.trust(model, truth[30:], truth[:2])
     >>> bool(report.skill > 0.5), report.valid_steps
@@ -59,7 +67,7 @@ def trust(model: Forecaster, held, learned=None) -> Trust:
     there = np.isfinite(step.before) & np.isfinite(step.after) & np.isfinite(step.predicted)
     if not there.any():
         raise ValueError(f"{held.path}: every state that could be judged by has missing values")
-    near = _near(model, held, step.before, known if shown else None)
+    near, moved = _near(model, held, step.before, known if shown else None)
     valid, compared = _valid(model, held)
     return Trust(
         channels=_channels(model, held, learned, step, there),
@@ -70,6 +78,7 @@ def trust(model: Forecaster, held, learned=None) -> Trust:
         dt=held.dt,
         near=near,
         part=held.part,
+        moved=moved,
     )
 
 
@@ -106,15 +115,22 @@ def _channels(
 
 def _near(
     model: Forecaster, held: Dataset, states: np.ndarray, learned: Dataset | None
-) -> Nearness | None:
-    """How far the states judged by are from those learned from, as far as these are known."""
+) -> tuple[Nearness | None, Nearness | None]:
+    """How far the states judged by are from those learned from, and from such that are moved.
+
+    None where the latter are not known, or no axis is periodic.
+    """
     known = model.seen_
     if learned is not None:
         more = _fingerprints(model, learned, held)
         known = more if known is None else join(known, more)
     if known is None or not len(known):
-        return None
-    return nearness(np.stack([model.stepper_.inputs.cover(state) for state in states]), known)
+        return None, None
+    inputs = model.stepper_.inputs
+    states = np.stack([inputs.cover(state) for state in states])
+    # Where there are islands, no state can be moved.
+    around = ["periodic" in ends and inputs.fill is None for ends in inputs.boundary]
+    return nearness(states, known), moved_nearness(states, known, around)
 
 
 def _fingerprints(model: Forecaster, learned: Dataset, held: Dataset) -> Fingerprints:

@@ -6,11 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..data.fingerprint import Nearness
+from ..data.fingerprint import NEAR, Nearness
 from ..model.rollout import VALID_RSE
 from .metrics import ROUND_OFF
-
-NEAR = 0.05  # deviations in space: states nearer to learned ones say little about others
 
 
 @dataclass(frozen=True)
@@ -78,7 +76,8 @@ class Trust:
     """Errors of one step of each channel, and how long a forecast is worth something.
 
     `valid_steps` are until the RSE of any channel passes 25 %. `near` tells how far the states judged
-    by are from those learned from, None where the latter are not known; `part` which states they are.
+    by are from those learned from, None where the latter are not known, `moved` the same of learned
+    states that are moved along periodic axes; `part` which states they are.
 
     >>> report = snap.trust(model, truth[30:], truth[:2])
     >>> report.worst.name, bool(report.error < report.worst.persistence)
@@ -93,6 +92,7 @@ class Trust:
     dt: float | None
     near: Nearness | None = None
     part: str = ""
+    moved: Nearness | None = None
 
     @property
     def worst(self) -> Channel:
@@ -112,20 +112,7 @@ class Trust:
     @property
     def warnings(self) -> list[str]:
         """What speaks against the model, in words; nothing if it is empty."""
-        words = []
-        if not self.held_out:
-            words.append("there was nothing to hold out: these figures are of the training data")
-        elif self.near is not None and self.near.copied > 0:
-            words.append(
-                f"{self.near.copied:.0%} of the states judged by were learned from, or are copies of "
-                "such: these figures are too good; judge by other trajectories"
-            )
-        elif self.near is not None and self.near.distance < NEAR:
-            words.append(
-                "the states judged by differ from the nearest learned ones by "
-                f"{self.near.distance:.1%} of their deviation in space: these figures say little "
-                "about states less alike; judge by other trajectories, or by states later in time"
-            )
+        words = [self._doubt] if self._doubt else []
         several = f"{self.worst.name}: " if len(self.channels) > 1 else ""
         words += [several + said for said in self.worst.warnings]
         if self.outside > 0.01:
@@ -134,6 +121,36 @@ class Trust:
                 "pairs spread over time"
             )
         return words
+
+    @property
+    def _doubt(self) -> str:
+        """What makes the figures too good: the states judged by are much like learned ones."""
+        if not self.held_out:
+            return "there was nothing to hold out: these figures are of the training data"
+        if self.near is not None and self.near.copied > 0:
+            return (
+                f"{self.near.copied:.0%} of the states judged by were learned from, or are copies of "
+                "such: these figures are too good; judge by other trajectories"
+            )
+        if self.moved is not None and self.moved.copied > 0:
+            return (
+                f"{self.moved.copied:.0%} of the states judged by are learned states that are moved "
+                "along periodic axes, as copies or as waves that only travel: these figures say "
+                "nothing about other states; judge by other trajectories"
+            )
+        if self.near is not None and self.near.distance < NEAR:
+            return (
+                "the states judged by differ from the nearest learned ones by "
+                f"{self.near.distance:.1%} of their deviation in space: these figures say little "
+                "about states less alike; judge by other trajectories, or by states later in time"
+            )
+        if self.moved is not None and self.moved.distance < NEAR:
+            return (
+                "the states judged by differ from learned ones that are moved along periodic axes by "
+                f"{self.moved.distance:.1%} of their deviation in space: these figures say little "
+                "about states less alike; judge by other trajectories"
+            )
+        return ""
 
     def rows(self) -> list[tuple[str, str, str]]:
         """Rows of what, value and meaning.

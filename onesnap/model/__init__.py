@@ -3,6 +3,7 @@
 plan             every setting with its value and its reason
 stepper          the learned map `u -> u_next`
 spectral_limit   waves get no stronger than in training
+length           how long a forecast may be
 rollout          forecasts with a status
 shard            the part of a grid that a device holds
 mesh             which device holds what

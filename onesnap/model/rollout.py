@@ -12,16 +12,15 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from ..grid.memory import check_memory
 from ..grid.windows import AnyArray
 from .drive import STILL, Drive
+from .length import check_kept
 from .stepper import Stepper
 
 # A state counts as diverged once it is this many ranges of the training data away from them. Those of
 # a linear equation may be of any size, and drift.
 MARGIN, STRAIGHT_MARGIN = 4.0, 1e3
 REMEMBER = ("steps", "kept", "everything")
-MOST_STEPS = 2**31 - 1  # that a compiled loop can count
 VALID_RSE = 25.0  # percent of RSE up to which a forecast counts as valid
 
 
@@ -125,6 +124,8 @@ def trajectory(
     """
     if remember not in REMEMBER:
         raise ValueError(f"remember: expected one of {REMEMBER}, got {remember!r}")
+    state = jnp.asarray(state)
+    check_kept(kept, every, state)
 
     def status(state):
         """The excess, through which no gradient flows: nobody asked for it, and it is not cheap."""
@@ -157,7 +158,7 @@ def trajectory(
         once = jax.checkpoint(once, prevent_cse=False)  # a scan keeps them apart
     if remember == "kept":
         keep = jax.checkpoint(keep, prevent_cse=False)
-    carry = (jnp.asarray(state), jnp.asarray(True), jnp.zeros((), jnp.int32))
+    carry = (state, jnp.asarray(True), jnp.zeros((), jnp.int32))
     (_, _, good), (states, outside) = jax.lax.scan(keep, carry, drive, length=kept)
     return states, outside, good
 
@@ -221,18 +222,6 @@ def forecast(
     return [
         finish(*of, steps // every * every, every) for of in zip(kept, outside, good, strict=True)
     ]
-
-
-def check_length(steps: int, every: int, states: np.ndarray, dtype: str, band: bool = False) -> None:
-    """Raise unless so many steps can be counted, and the states that are kept of them held.
-
-    A `band` is as large as they are.
-    """
-    if steps > MOST_STEPS:
-        raise ValueError(f"steps: expected at most {MOST_STEPS}, got {steps}; forecast in parts")
-    advice = "keep fewer with every=, or forecast into a file with `onesnap rollout`"
-    itemsize = np.dtype(dtype).itemsize * (2 if band else 1)
-    check_memory(1 + steps // every, states.shape, itemsize, advice)
 
 
 def in_chunks(

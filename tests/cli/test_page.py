@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 from typer.testing import CliRunner
-from walled import STEP, write_exact_model, write_walled
+from walled import STEP, write_both
 
 import onesnap as snap
 from onesnap.cli import app
@@ -17,10 +17,7 @@ def run(*arguments):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("data")
-    write_walled(folder / "data.hdf5")
-    write_exact_model(folder / "data.hdf5", folder / "model")
-    return folder
+    return write_both(tmp_path_factory.mktemp("data"))
 
 
 def content(path) -> dict:

@@ -84,6 +84,30 @@ def test_copies_and_near_copies_of_what_was_learned_are_recognised(change):
     assert not apart.warnings or "judged by" not in apart.warnings[0]
 
 
+@pytest.mark.parametrize("change", [0.0, 1e-3])
+def test_copies_that_were_moved_are_recognised(change, tmp_path):
+    """Data made more by moving it around a ring, and split afterwards; known from a file as well."""
+    learned = trajectory(10)
+    model = snap.Surrogate(**LINE, symmetry=None).fit(*snap.pairs(learned))
+    model.save(tmp_path / "model.safetensors")
+    moved = np.roll(learned, 17, axis=2)
+    moved += change * np.random.default_rng(0).normal(size=moved.shape)
+    for one in (model, snap.load(tmp_path / "model.safetensors")):
+        found = snap.trust(one, moved)
+        assert found.near.distance > 0.1
+        assert found.moved.copied == (change == 0)
+        assert found.moved.distance < 2e-3
+        assert "moved along periodic axes" in found.warnings[0]
+    apart = snap.trust(model, trajectory(10, seed=3))
+    assert not any("moved along" in words for words in apart.warnings)
+
+
+def test_nothing_is_moved_along_open_axes():
+    learned = trajectory(10)
+    model = snap.Surrogate(**LINE, symmetry=None, boundary="open").fit(*snap.pairs(learned))
+    assert snap.trust(model, np.roll(learned, 17, axis=2)).moved is None
+
+
 def test_a_model_from_a_file_knows_what_it_learned_from(tmp_path):
     truth = trajectory(12)
     model = snap.Surrogate(**LINE, symmetry=None).fit(*snap.pairs(truth))

@@ -1,27 +1,17 @@
 """What happens to the mean is exact: it is conserved, or makes no difference."""
 
-import jax
 import numpy as np
 import pytest
-from toys import next_state, smooth
+from toys import PLAIN, next_state, smooth
 
 import onesnap as snap
 
 # Random states follow no law: windows of any size are too small for them, and forecasts fail.
 pytestmark = [
+    pytest.mark.usefixtures("strict"),
     pytest.mark.filterwarnings("ignore:the window is too small"),
     pytest.mark.filterwarnings("ignore:the forecast "),
 ]
-
-
-@pytest.fixture(autouse=True)
-def strict():
-    """No silent change of precision: float32 and float64 may not be mixed."""
-    with jax.numpy_dtype_promotion("strict"):
-        yield
-
-
-PLAIN = {"noise": 1e-3, "symmetry": None, "context": 0, "mean": "keep"}
 
 
 @pytest.mark.parametrize("dimension", [1, 2, 3])

@@ -6,7 +6,7 @@ import jax
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
-from toys import next_state, smooth
+from toys import PLAIN, next_state, smooth
 
 import onesnap as snap
 from onesnap.data.pairs import make_pairs
@@ -16,19 +16,10 @@ from onesnap.symmetry import Group, full, reflections, rotations
 
 # Random states follow no law: windows of any size are too small for them, and forecasts fail.
 pytestmark = [
+    pytest.mark.usefixtures("strict"),
     pytest.mark.filterwarnings("ignore:the window is too small"),
     pytest.mark.filterwarnings("ignore:the forecast "),
 ]
-
-
-@pytest.fixture(autouse=True)
-def strict():
-    """No silent change of precision: float32 and float64 may not be mixed."""
-    with jax.numpy_dtype_promotion("strict"):
-        yield
-
-
-PLAIN = {"noise": 1e-3, "symmetry": None, "context": 0, "mean": "keep"}
 
 
 GROUPS = [

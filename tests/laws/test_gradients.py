@@ -3,21 +3,14 @@
 import jax
 import jax.numpy as jnp
 import pytest
-from toys import next_state, smooth
+from toys import PLAIN, next_state, smooth
 
 import onesnap as snap
 
-pytestmark = pytest.mark.filterwarnings("ignore:the window is too small")
-
-
-@pytest.fixture(autouse=True)
-def strict():
-    """No silent change of precision: float32 and float64 may not be mixed."""
-    with jax.numpy_dtype_promotion("strict"):
-        yield
-
-
-PLAIN = {"noise": 1e-3, "symmetry": None, "context": 0, "mean": "keep"}
+pytestmark = [
+    pytest.mark.usefixtures("strict"),
+    pytest.mark.filterwarnings("ignore:the window is too small"),
+]
 
 
 def test_the_gradient_through_a_rollout_is_that_of_finite_differences():

@@ -17,6 +17,7 @@ from onesnap.network.edges import middle
 from onesnap.symmetry import full, reflections
 
 pytestmark = [
+    pytest.mark.usefixtures("strict"),
     pytest.mark.filterwarnings("ignore:the window is too small"),
     pytest.mark.filterwarnings("ignore:the forecast "),
     pytest.mark.filterwarnings("ignore:no noise kept"),
@@ -24,13 +25,6 @@ pytestmark = [
 ]
 PLAIN = {"noise": 1e-3, "symmetry": None, "context": 0, "mean": "keep", "boundary": "open"}
 LINEAR = PLAIN | {"hidden": 0, "noise": 0.0, "extent": 3}
-
-
-@pytest.fixture(autouse=True)
-def strict():
-    """No silent change of precision: float32 and float64 may not be mixed."""
-    with jax.numpy_dtype_promotion("strict"):
-        yield
 
 
 def passing(times: int, *space: int) -> np.ndarray:

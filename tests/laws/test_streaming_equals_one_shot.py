@@ -3,25 +3,17 @@
 import copy
 import functools
 
-import jax
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
-from toys import next_state, smooth
+from toys import PLAIN, next_state, smooth
 
 import onesnap as snap
 
-pytestmark = pytest.mark.filterwarnings("ignore:the window is too small")
-
-
-@pytest.fixture(autouse=True)
-def strict():
-    """No silent change of precision: float32 and float64 may not be mixed."""
-    with jax.numpy_dtype_promotion("strict"):
-        yield
-
-
-PLAIN = {"noise": 1e-3, "symmetry": None, "context": 0, "mean": "keep"}
+pytestmark = [
+    pytest.mark.usefixtures("strict"),
+    pytest.mark.filterwarnings("ignore:the window is too small"),
+]
 
 
 @functools.cache

@@ -15,6 +15,7 @@ from onesnap.symmetry import full, rotations
 
 # Random states follow no law: windows of any size are too small for them, and forecasts fail.
 pytestmark = [
+    pytest.mark.usefixtures("strict"),
     pytest.mark.filterwarnings("ignore:the window is too small"),
     pytest.mark.filterwarnings("ignore:the forecast "),
 ]
@@ -32,13 +33,6 @@ GROUPS = [
     rotations(2, ("pseudoscalar", "vector")),
     full(3),
 ]
-
-
-@pytest.fixture(autouse=True)
-def strict():
-    """No silent change of precision: float32 and float64 may not be mixed."""
-    with jax.numpy_dtype_promotion("strict"):
-        yield
 
 
 def space_of(group) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ import warnings
 
 import numpy as np
 import pytest
-from walled import STEP, write_exact_model, write_walled
+from walled import STEP, write_both
 
 import onesnap as snap
 from onesnap.data.writing import FORMATS
@@ -19,10 +19,7 @@ from onesnap.model.forecast_file import forecast_to_file
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("forecasts in a bücket")
-    write_walled(folder / "data.hdf5")
-    write_exact_model(folder / "data.hdf5", folder / "model")
-    return folder
+    return write_both(tmp_path_factory.mktemp("forecasts in a bücket"))
 
 
 @pytest.fixture(scope="module")

@@ -11,12 +11,7 @@ from onesnap.grid import memory
 from onesnap.model.rollout import excess
 from onesnap.symmetry import full
 
-
-@pytest.fixture(autouse=True)
-def strict():
-    """No silent change of precision: float32 and float64 may not be mixed."""
-    with jax.numpy_dtype_promotion("strict"):
-        yield
+pytestmark = pytest.mark.usefixtures("strict")
 
 
 def growing(factor: float, **more) -> snap.Surrogate:
@@ -175,3 +170,41 @@ def test_as_many_states_as_fit_are_kept(monkeypatch):
     assert len(model.rollout(start, 20, every=2)[0].states) == 11
     with pytest.raises(ValueError, match=r"12 states of shape \(3, 1, 16\).* for 11 of them; keep"):
         model.rollout(start, 11)
+
+
+@pytest.mark.parametrize("kept", [10**9, 10**12, 10**30])
+def test_a_trajectory_of_more_states_than_memory_holds_is_refused(kept, monkeypatch):
+    """64 GiB are taken to be there; a state of 16 cells in single precision has 64 bytes."""
+    monkeypatch.setattr(memory, "available_memory", lambda: 2**36)
+    model, start = growing(0.99), np.zeros((1, 16), np.float32)
+    need = {10**9: "59.6 GiB", 10**12: "58.2 TiB"}.get(int(kept), "PiB")
+    if kept == 10**9:
+        monkeypatch.setattr(memory, "available_memory", lambda: 2**35)
+    with pytest.raises(ValueError, match=f"kept: .*need .*{need}.*of memory.*every="):
+        snap.trajectory(model.stepper_, start, kept)
+
+
+def test_a_trajectory_has_as_many_steps_as_can_be_counted():
+    """Also where nothing is held: inside jit, states that nobody uses are never made."""
+    stepper, start = growing(0.99).stepper_, np.zeros((1, 16), np.float32)
+    with pytest.raises(
+        ValueError, match="kept: expected at most 2147483647 steps, got 3 · 1000000000"
+    ):
+        snap.trajectory(stepper, start, 3, 10**9)
+    with pytest.raises(ValueError, match="kept: expected at most 2147483647 steps"):
+        jax.jit(lambda state: snap.trajectory(stepper, state, 10**12)[2])(start)
+    for kept, every, words in (
+        (-1, 1, "kept: expected an integer of at least 0, got -1"),
+        (3, 0, "every: expected an integer of at least 1, got 0"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            snap.trajectory(stepper, start, kept, every)
+
+
+def test_a_compiled_trajectory_may_use_what_is_not_held(monkeypatch):
+    """Of more states than there is memory for, the number of good steps alone."""
+    monkeypatch.setattr(memory, "available_memory", lambda: 64)
+    stepper, start = growing(0.99).stepper_, np.zeros((1, 16), np.float32)
+    assert jax.jit(lambda state: snap.trajectory(stepper, state, 10)[2])(start) == 10
+    with pytest.raises(ValueError, match="kept: 10 states"):
+        snap.trajectory(stepper, start, 10)

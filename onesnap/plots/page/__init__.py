@@ -5,7 +5,7 @@ recorded   those of recorded states
 equation   the terms of an equation that is known
 elements   the symmetries of a model, with names
 labels     names and units
-held       inputs that change in time, held
+held       what a model tells of itself; inputs that change in time are held
 notebook   inside a notebook
 lesson     what a model learned from, how good it is
 lift       lines and planes as volumes
@@ -18,6 +18,6 @@ assets     its markup, style and scripts:
 """
 
 from .document import make_page as make_page, write_page as write_page
-from .held import hold_still as hold_still
+from .held import describe as describe
 from .notebook import Page as Page
 from .recorded import MOST_STEPS as MOST_STEPS
