@@ -107,9 +107,9 @@ def _least_steady(judge: Judge, contenders: Sequence[Option]) -> Passed:
         seen.add((option.trial, option.setting))
         trials.append(Passed(option, _try(judge, option), option.error))
         if trials[-1].stability.steady:
-            best, turn = _most_useful(trials), Turn(option, skipped)
+            best, others = _most_useful(trials), [turn for _, _, turn in sorted(waiting)]
             if best is trials[-1]:
-                for turn in (turn, *(waiter for _, _, waiter in sorted(waiting))):
+                for turn in (Turn(option, skipped), *others):
                     best = _least_calm(judge, best, turn)
             return best
         if trials[-1].stability.own and error <= near:
