@@ -1,0 +1,187 @@
+"""Ensemble Kalman smoother: members that a model carries from one observation to the next.
+
+The first members are drawn from what is typical, given what was seen at the first time (exactly, for
+the waves of the background are Gaussian). After each step they are combined anew, Eᵃ = E T, by the
+square-root filter in the space of the ensemble, at each place by what was seen near it:
+
+    A = (N − 1) I + Σ τ Y Yᵀ/σ²,   T = √(N − 1) A^(-½) + (A⁻¹ Σ τ Y (y − ȳ)/σ²) 1ᵀ,
+
+with deviations Y of the N members from their mean ȳ at the observations, and a taper τ over the
+distance (`localisation`). States before are combined alike: later observations tell of them too.
+
+The model may err. Where members are nearer to each other than to the observations, beyond the noise,
+they are taken apart by as much, on average over the times up to then, and no further than states are.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float
+
+from ..grid.memory import available_memory, readable
+from ..grid.windows import AnyArray
+from ..model.drive import STILL, Drive
+from ..model.rollout import bounded
+from ..model.stepper import Stepper
+from .background import Background
+from .localisation import Local, apply, gather, localise
+from .variational import Known, interpolate
+
+COPIES = 3  # of all members at all times: before and after they were revised, and in between
+MEMBERS = 32  # covariances are then known to a fifth, 1/√31, and a step costs as much as 32
+
+Ensemble = Float[AnyArray, "N C ..."]
+
+
+def fit_ensemble(
+    stepper: Stepper,
+    known: Known,
+    background: Background,
+    spacing: tuple[int, int],
+    members: int,
+    seed: int,
+    iterations: int,
+    drive: Drive = STILL,
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """Mean and deviation of the members at all times, and the mean square of what is left over.
+
+    Observations are so many steps apart, or so many in a step, as `spacing` says; the `drive` has a
+    row for each step where inputs change. What is left over is in units of the noise.
+    """
+    random, shape = np.random.default_rng(seed), (members, *known.seen.shape[1:])
+    if (size := COPIES * 8 * members * known.seen.size) > (most := available_memory()):
+        raise ValueError(
+            f"members: {members} of {known.seen.shape} values need {readable(size)}, and there are "
+            f"{readable(most)} of memory; give fewer, or a shorter window"
+        )
+    drawn = random.normal(size=shape), random.normal(size=shape)
+    local = localise(background, stepper.inputs.boundary, members)
+    with jax.enable_x64(True):
+        first = draw(background, known, *drawn, iterations)
+        whole = _smooth(stepper, first, known, background, local, *spacing, drive)
+        whole = interpolate(whole, spacing[1])
+        states, deviation = np.asarray(whole.mean(axis=1)), np.asarray(whole.std(axis=1, ddof=1))
+    off = (states - known.seen) / known.sigma * known.here
+    return states, deviation, float(np.sum(off**2) / max(1.0, known.here.sum()))
+
+
+@partial(jax.jit, static_argnames="iterations")
+def draw(background: Background, known: Known, waves, errors, iterations: int) -> Ensemble:
+    """Members that are as likely as the truth, given what was seen first.
+
+    Each is a draw from the background, brought to observations that are disturbed by as much noise
+    again. All is linear, so that their mean is the likeliest state if that of the draws is.
+    """
+    sigma, here = known.sigma[0], known.here[0]
+    waves, errors = waves - waves.mean(axis=0), errors - errors.mean(axis=0)
+    before = background.mean + background.field(jnp.sqrt(background.variance) * waves)
+    curved = jnp.sqrt(background.likely(sigma, 1.0))
+
+    def bend(z):
+        seen = background.waves(here / sigma**2 * background.field(curved * z))
+        return curved * seen + curved**2 / background.variance * z
+
+    def bring(start, error):
+        off = here / sigma**2 * (known.seen[0] + sigma * error - start)
+        z, _ = jax.scipy.sparse.linalg.cg(
+            bend, curved * background.waves(off), tol=1e-8, maxiter=iterations
+        )
+        return start + background.field(curved * z)
+
+    return jax.vmap(bring)(before, errors)
+
+
+class Going(NamedTuple):
+    """What goes from one time to the next: the members then and before, and what they missed."""
+
+    before: Any
+    now: Any
+    missed: Any  # Σ (d² − 1) over all observations so far, d in units of the noise
+    spread: Any  # Σ of the members' variance there, alike
+
+
+@partial(jax.jit, static_argnames=("every", "between"))
+def _smooth(
+    stepper: Stepper, first: Ensemble, known: Known, background: Background, local: Local,
+    every: int, between: int, drive: Drive,
+) -> Float[AnyArray, "steps N C ..."]:  # fmt: skip
+    """The members at each whole step, given all observations."""
+    steps = (len(known.seen) - 1) // between
+    seen, here = (x[1:].reshape(steps, between, *x.shape[1:]) for x in (known.seen, known.here))
+    rows = drive.in_pieces(steps, every)
+    later = jax.tree.map(lambda rows: jnp.concatenate([rows[1:], rows[-1:]]), rows)
+    most = jnp.mean(background.variance, axis=tuple(range(1, first.ndim - 1)), keepdims=True)
+
+    def follow(going: Going, given):
+        rows, later, begins, seen, here = given
+        forecast = advance(stepper, going.now, rows, every)
+        equal = forecast[None]  # what members would have observed
+        if between > 1:
+            after = advance(stepper, forecast, later, every)
+            ahead = 3 * going.now - 3 * forecast + after
+            around = jnp.stack([jnp.where(begins, ahead, going.before), going.now, forecast, after])
+            equal = interpolate(around, between)[between + 1 : 2 * between + 1]
+        share = here / known.sigma
+        off = (seen - equal.mean(axis=1)) * share
+        apart = (equal - equal.mean(axis=1, keepdims=True)) * share[:, None]
+        missed = going.missed + jnp.sum(off**2) - jnp.sum(here)
+        spread = going.spread + jnp.sum(apart**2) / (len(first) - 1)
+        wide = jnp.maximum(1.0, missed / jnp.where(spread > 0, spread, jnp.inf))
+        variance = forecast.var(axis=0, ddof=1)
+        room = most / jnp.where(variance > 0, variance, most)
+        factor = jnp.sqrt(jnp.minimum(wide, jnp.maximum(1.0, room)))
+        middle = forecast.mean(axis=0)
+        forecast = middle + factor * (forecast - middle)
+        weights = combine(local, factor * apart, off)
+        now = apply(local, weights, forecast)
+        before = apply(local, weights, going.now) if between > 1 else going.before
+        return Going(before, now, missed, spread), (now, weights)
+
+    begins = jnp.arange(steps) == 0
+    none = jnp.zeros((), first.dtype)
+    begun = Going(first, first, none, none)
+    _, (after, weights) = jax.lax.scan(follow, begun, (rows, later, begins, seen, here))
+
+    def revise(later, given):
+        ensemble, weights = given
+        whole = weights @ later
+        return whole, apply(local, whole, ensemble)
+
+    before = jnp.concatenate([first[None], after[:-1]])
+    same = jnp.broadcast_to(jnp.eye(len(first)), weights.shape[1:])
+    _, revised = jax.lax.scan(revise, same, (before, weights), reverse=True)
+    return jnp.concatenate([revised, after[-1:]])
+
+
+def advance(stepper: Stepper, ensemble: Ensemble, rows: Drive, every: int) -> Ensemble:
+    """All members so many steps later, each with its row; one that diverges stands still."""
+
+    def step(state, now):
+        following = now.step(stepper, state)
+        return jnp.where(bounded(stepper, following), following, state)
+
+    def together(states, now):
+        return jax.vmap(step, (0, None))(states, now), None
+
+    return jax.lax.scan(together, ensemble, rows, length=every)[0]
+
+
+def combine(
+    local: Local, apart: Float[AnyArray, "times N C ..."], off: Float[AnyArray, "times C ..."]
+) -> Float[AnyArray, "... N N"]:
+    """The weights T of each node, whose columns sum to one."""
+    members = apart.shape[1]
+    both = jnp.concatenate([apart, off[:, None]], axis=1)
+    both = jnp.moveaxis(both, 1, 2)  # (times, C, N + 1, *space)
+    sums = gather(local, both.reshape(-1, *both.shape[2:]))
+    within, towards = sums[..., :members, :members], sums[..., :members, members:]
+    values, vectors = jnp.linalg.eigh(within)
+    values = members - 1 + jnp.maximum(values, 0.0)[..., None, :]
+    turned = jnp.swapaxes(vectors, -1, -2)
+    root = (vectors * jnp.sqrt((members - 1) / values)) @ turned
+    return root + (vectors / values) @ (turned @ towards)
