@@ -148,7 +148,8 @@ def assimilate(
     sigma, least = check_noise(stepper, noise), 1 + spacing[1]
     given = check_window(window, least, len(seen))
     background = background_of(stepper, seen, sigma, climate)
-    task = Task(stepper, background, sigma, spacing, iterations, ensemble and (ensemble, seed))
+    chosen = (ensemble, seed) if ensemble else None
+    task = Task(stepper, background, sigma, spacing, iterations, chosen)
     if given is None and ensemble:
         given = len(seen)
     best = _longest(task, seen, drive) if given is None else _last(task, seen, drive, given)
