@@ -10,7 +10,7 @@ with deviations Y of the N members from their mean ȳ at the observations, and a
 distance (`localisation`). States before are combined alike: later observations tell of them too.
 
 The model may err. Where members are nearer to each other than to the observations, beyond the noise,
-they are taken apart by as much, on average over the times up to then, and no further than states are.
+they are taken apart (`widen`), though no further than states are; later observations then tell less.
 """
 
 from __future__ import annotations
@@ -97,12 +97,22 @@ def draw(background: Background, known: Known, waves, errors, iterations: int) -
 
 
 class Going(NamedTuple):
-    """What goes from one time to the next: the members then and before, and what they missed."""
+    """What goes from one time to the next: the members then and before, and how wide they are."""
 
     before: Any
     now: Any
-    missed: Any  # Σ (d² − 1) over all observations so far, d in units of the noise
-    spread: Any  # Σ of the members' variance there, alike
+    wide: Any  # by what their variance is multiplied
+    doubt: Any  # the variance of that
+
+
+class Given(NamedTuple):
+    """What a step is given: its inputs and those of the next, and what was seen in it."""
+
+    rows: Any
+    later: Any
+    begins: Any
+    seen: Any
+    here: Any
 
 
 @partial(jax.jit, static_argnames=("every", "between"))
@@ -112,50 +122,85 @@ def _smooth(
 ) -> Float[AnyArray, "steps N C ..."]:  # fmt: skip
     """The members at each whole step, given all observations."""
     steps = (len(known.seen) - 1) // between
-    seen, here = (x[1:].reshape(steps, between, *x.shape[1:]) for x in (known.seen, known.here))
     rows = drive.in_pieces(steps, every)
     later = jax.tree.map(lambda rows: jnp.concatenate([rows[1:], rows[-1:]]), rows)
+    seen, here = (x[1:].reshape(steps, between, *x.shape[1:]) for x in (known.seen, known.here))
+    given = Given(rows, later, jnp.arange(steps) == 0, seen, here)
     most = jnp.mean(background.variance, axis=tuple(range(1, first.ndim - 1)), keepdims=True)
 
-    def follow(going: Going, given):
-        rows, later, begins, seen, here = given
-        forecast = advance(stepper, going.now, rows, every)
-        equal = forecast[None]  # what members would have observed
-        if between > 1:
-            after = advance(stepper, forecast, later, every)
-            ahead = 3 * going.now - 3 * forecast + after
-            around = jnp.stack([jnp.where(begins, ahead, going.before), going.now, forecast, after])
-            equal = interpolate(around, between)[between + 1 : 2 * between + 1]
-        share = here / known.sigma
-        off = (seen - equal.mean(axis=1)) * share
+    def follow(going: Going, given: Given):
+        forecast, equal = ahead(stepper, going, given, every, between)
+        share = given.here / known.sigma
+        off = (given.seen - equal.mean(axis=1)) * share
         apart = (equal - equal.mean(axis=1, keepdims=True)) * share[:, None]
-        missed = going.missed + jnp.sum(off**2) - jnp.sum(here)
-        spread = going.spread + jnp.sum(apart**2) / (len(first) - 1)
-        wide = jnp.maximum(1.0, missed / jnp.where(spread > 0, spread, jnp.inf))
-        variance = forecast.var(axis=0, ddof=1)
+        wide, doubt = widen(going, off, apart, jnp.sum(given.here))
+        middle, variance = forecast.mean(axis=0), forecast.var(axis=0, ddof=1)
         room = most / jnp.where(variance > 0, variance, most)
         factor = jnp.sqrt(jnp.minimum(wide, jnp.maximum(1.0, room)))
-        middle = forecast.mean(axis=0)
-        forecast = middle + factor * (forecast - middle)
         weights = combine(local, factor * apart, off)
-        now = apply(local, weights, forecast)
+        now = apply(local, weights, middle + factor * (forecast - middle))
         before = apply(local, weights, going.now) if between > 1 else going.before
-        return Going(before, now, missed, spread), (now, weights)
+        return Going(before, now, wide, doubt), (now, weights, wide)
 
-    begins = jnp.arange(steps) == 0
-    none = jnp.zeros((), first.dtype)
-    begun = Going(first, first, none, none)
-    _, (after, weights) = jax.lax.scan(follow, begun, (rows, later, begins, seen, here))
+    begun = Going(first, first, jnp.ones((), first.dtype), jnp.zeros((), first.dtype))
+    _, (after, *combined) = jax.lax.scan(follow, begun, given)
 
-    def revise(later, given):
-        ensemble, weights = given
-        whole = weights @ later
+    def revise(revised, given):
+        ensemble, weights, wide = given
+        whole = recall(weights @ revised, wide)
         return whole, apply(local, whole, ensemble)
 
     before = jnp.concatenate([first[None], after[:-1]])
-    same = jnp.broadcast_to(jnp.eye(len(first)), weights.shape[1:])
-    _, revised = jax.lax.scan(revise, same, (before, weights), reverse=True)
+    same = jnp.broadcast_to(jnp.eye(len(first)), combined[0].shape[1:])
+    _, revised = jax.lax.scan(revise, same, (before, *combined), reverse=True)
     return jnp.concatenate([revised, after[-1:]])
+
+
+def ahead(
+    stepper: Stepper, going: Going, given: Given, every: int, between: int
+) -> tuple[Ensemble, Float[AnyArray, "times N C ..."]]:
+    """The members a step later, and at all times of the step at which something may be seen."""
+    forecast = advance(stepper, going.now, given.rows, every)
+    if between == 1:
+        return forecast, forecast[None]
+    after = advance(stepper, forecast, given.later, every)
+    guess = 3 * going.now - 3 * forecast + after  # of the state before, a parabola
+    before = jnp.where(given.begins, guess, going.before)
+    around = interpolate(jnp.stack([before, going.now, forecast, after]), between)
+    return forecast, around[between + 1 : 2 * between + 1]
+
+
+def widen(going: Going, off, apart, count) -> tuple[Any, Any]:
+    """By what variances are multiplied, for members to be as far from what is seen as they should.
+
+    A Kalman filter for one number. That of a time is (⟨d²⟩ − 1)/s, with the mean square of what
+    members miss and s their variance there, both in units of the noise, and errs by chance; the
+    true one may double from step to step.
+    """
+    count = jnp.maximum(count, 1.0)
+    spread = jnp.sum(apart**2) / (apart.shape[1] - 1) / count
+    there = spread > 0
+    spread = jnp.where(there, spread, 1.0)
+    doubt = going.doubt + going.wide**2
+    chance = 2 * (1 / spread + going.wide) ** 2 / count
+    gain = jnp.where(there, doubt / (doubt + chance), 0.0)
+    now = (jnp.sum(off**2) / count - 1) / spread
+    return jnp.maximum(1.0, going.wide + gain * (now - going.wide)), (1 - gain) * doubt
+
+
+def recall(weights: Float[AnyArray, "... N N"], wide) -> Float[AnyArray, "... N N"]:
+    """What weights of members say of those a step before: less, as far as the model errs.
+
+    The recursion of Rauch, Tung and Striebel: with the variance of a forecast multiplied by λ, means
+    move by 1/√λ as much, and covariances change by 1/λ as much.
+    """
+    members = weights.shape[-1]
+    towards = weights.mean(axis=-1, keepdims=True) - 1 / members
+    root, same = weights - towards, jnp.eye(members)
+    square = same + (root @ jnp.swapaxes(root, -1, -2) - same) / wide
+    values, vectors = jnp.linalg.eigh(square)
+    root = vectors * jnp.sqrt(jnp.maximum(values, 0.0))[..., None, :] @ jnp.swapaxes(vectors, -1, -2)
+    return root + towards / jnp.sqrt(wide)
 
 
 def advance(stepper: Stepper, ensemble: Ensemble, rows: Drive, every: int) -> Ensemble:
