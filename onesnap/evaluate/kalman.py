@@ -9,8 +9,8 @@ square-root filter in the space of the ensemble, at each place by what was seen 
 with deviations Y of the N members from their mean ȳ at the observations, and a taper τ over the
 distance (`localisation`). States before are combined alike: later observations tell of them too.
 
-The model may err. Where members are nearer to each other than to the observations, beyond the noise,
-they are taken apart (`widen`), though no further than states are; later observations then tell less.
+The model may err. If members are nearer to each other than to what is seen, beyond the noise, they
+are taken apart in the directions that are seen; of earlier states, later observations then tell less.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ from ..model.drive import STILL, Drive
 from ..model.rollout import bounded
 from ..model.stepper import Stepper
 from .background import Background
-from .localisation import Local, apply, gather, localise
+from .localisation import Local, apply, localise
+from .transform import combine, recall, widen
 from .variational import Known, interpolate
 
 COPIES = 3  # of all members at all times: before and after they were revised, and in between
@@ -63,7 +64,7 @@ def fit_ensemble(
     local = localise(background, stepper.inputs.boundary, members)
     with jax.enable_x64(True):
         first = draw(background, known, *drawn, iterations)
-        whole = _smooth(stepper, first, known, background, local, *spacing, drive)
+        whole = _smooth(stepper, first, known, local, *spacing, drive)
         whole = interpolate(whole, spacing[1])
         states, deviation = np.asarray(whole.mean(axis=1)), np.asarray(whole.std(axis=1, ddof=1))
     off = (states - known.seen) / known.sigma * known.here
@@ -101,7 +102,7 @@ class Going(NamedTuple):
 
     before: Any
     now: Any
-    wide: Any  # by what their variance is multiplied
+    wide: Any  # by what their variance should be multiplied
     doubt: Any  # the variance of that
 
 
@@ -117,8 +118,8 @@ class Given(NamedTuple):
 
 @partial(jax.jit, static_argnames=("every", "between"))
 def _smooth(
-    stepper: Stepper, first: Ensemble, known: Known, background: Background, local: Local,
-    every: int, between: int, drive: Drive,
+    stepper: Stepper, first: Ensemble, known: Known, local: Local, every: int, between: int,
+    drive: Drive,
 ) -> Float[AnyArray, "steps N C ..."]:  # fmt: skip
     """The members at each whole step, given all observations."""
     steps = (len(known.seen) - 1) // between
@@ -126,28 +127,25 @@ def _smooth(
     later = jax.tree.map(lambda rows: jnp.concatenate([rows[1:], rows[-1:]]), rows)
     seen, here = (x[1:].reshape(steps, between, *x.shape[1:]) for x in (known.seen, known.here))
     given = Given(rows, later, jnp.arange(steps) == 0, seen, here)
-    most = jnp.mean(background.variance, axis=tuple(range(1, first.ndim - 1)), keepdims=True)
 
     def follow(going: Going, given: Given):
         forecast, equal = ahead(stepper, going, given, every, between)
         share = given.here / known.sigma
         off = (given.seen - equal.mean(axis=1)) * share
         apart = (equal - equal.mean(axis=1, keepdims=True)) * share[:, None]
-        wide, doubt = widen(going, off, apart, jnp.sum(given.here))
-        middle, variance = forecast.mean(axis=0), forecast.var(axis=0, ddof=1)
-        room = most / jnp.where(variance > 0, variance, most)
-        factor = jnp.sqrt(jnp.minimum(wide, jnp.maximum(1.0, room)))
-        weights = combine(local, factor * apart, off)
-        now = apply(local, weights, middle + factor * (forecast - middle))
+        wide, doubt = widen(going.wide, going.doubt, off, apart, jnp.sum(given.here))
+        sure = jnp.maximum(1.0, wide - jnp.sqrt(doubt))  # a model that errs by chance only is exact
+        weights, less = combine(local, apart, off, sure)
+        now = apply(local, weights, forecast)
         before = apply(local, weights, going.now) if between > 1 else going.before
-        return Going(before, now, wide, doubt), (now, weights, wide)
+        return Going(before, now, wide, doubt), (now, weights, less)
 
     begun = Going(first, first, jnp.ones((), first.dtype), jnp.zeros((), first.dtype))
     _, (after, *combined) = jax.lax.scan(follow, begun, given)
 
     def revise(revised, given):
-        ensemble, weights, wide = given
-        whole = recall(weights @ revised, wide)
+        ensemble, weights, less = given
+        whole = recall(weights @ revised, less)
         return whole, apply(local, whole, ensemble)
 
     before = jnp.concatenate([first[None], after[:-1]])
@@ -170,39 +168,6 @@ def ahead(
     return forecast, around[between + 1 : 2 * between + 1]
 
 
-def widen(going: Going, off, apart, count) -> tuple[Any, Any]:
-    """By what variances are multiplied, for members to be as far from what is seen as they should.
-
-    A Kalman filter for one number. That of a time is (⟨d²⟩ − 1)/s, with the mean square of what
-    members miss and s their variance there, both in units of the noise, and errs by chance; the
-    true one may double from step to step.
-    """
-    count = jnp.maximum(count, 1.0)
-    spread = jnp.sum(apart**2) / (apart.shape[1] - 1) / count
-    there = spread > 0
-    spread = jnp.where(there, spread, 1.0)
-    doubt = going.doubt + going.wide**2
-    chance = 2 * (1 / spread + going.wide) ** 2 / count
-    gain = jnp.where(there, doubt / (doubt + chance), 0.0)
-    now = (jnp.sum(off**2) / count - 1) / spread
-    return jnp.maximum(1.0, going.wide + gain * (now - going.wide)), (1 - gain) * doubt
-
-
-def recall(weights: Float[AnyArray, "... N N"], wide) -> Float[AnyArray, "... N N"]:
-    """What weights of members say of those a step before: less, as far as the model errs.
-
-    The recursion of Rauch, Tung and Striebel: with the variance of a forecast multiplied by λ, means
-    move by 1/√λ as much, and covariances change by 1/λ as much.
-    """
-    members = weights.shape[-1]
-    towards = weights.mean(axis=-1, keepdims=True) - 1 / members
-    root, same = weights - towards, jnp.eye(members)
-    square = same + (root @ jnp.swapaxes(root, -1, -2) - same) / wide
-    values, vectors = jnp.linalg.eigh(square)
-    root = vectors * jnp.sqrt(jnp.maximum(values, 0.0))[..., None, :] @ jnp.swapaxes(vectors, -1, -2)
-    return root + towards / jnp.sqrt(wide)
-
-
 def advance(stepper: Stepper, ensemble: Ensemble, rows: Drive, every: int) -> Ensemble:
     """All members so many steps later, each with its row; one that diverges stands still."""
 
@@ -214,19 +179,3 @@ def advance(stepper: Stepper, ensemble: Ensemble, rows: Drive, every: int) -> En
         return jax.vmap(step, (0, None))(states, now), None
 
     return jax.lax.scan(together, ensemble, rows, length=every)[0]
-
-
-def combine(
-    local: Local, apart: Float[AnyArray, "times N C ..."], off: Float[AnyArray, "times C ..."]
-) -> Float[AnyArray, "... N N"]:
-    """The weights T of each node, whose columns sum to one."""
-    members = apart.shape[1]
-    both = jnp.concatenate([apart, off[:, None]], axis=1)
-    both = jnp.moveaxis(both, 1, 2)  # (times, C, N + 1, *space)
-    sums = gather(local, both.reshape(-1, *both.shape[2:]))
-    within, towards = sums[..., :members, :members], sums[..., :members, members:]
-    values, vectors = jnp.linalg.eigh(within)
-    values = members - 1 + jnp.maximum(values, 0.0)[..., None, :]
-    turned = jnp.swapaxes(vectors, -1, -2)
-    root = (vectors * jnp.sqrt((members - 1) / values)) @ turned
-    return root + (vectors / values) @ (turned @ towards)
