@@ -134,8 +134,7 @@ def _smooth(
         off = (given.seen - equal.mean(axis=1)) * share
         apart = (equal - equal.mean(axis=1, keepdims=True)) * share[:, None]
         wide, doubt = widen(going.wide, going.doubt, off, apart, jnp.sum(given.here))
-        sure = jnp.maximum(1.0, wide - jnp.sqrt(doubt))  # a model that errs by chance only is exact
-        weights, less = combine(local, apart, off, sure)
+        weights, less = combine(local, apart, off, jnp.maximum(1.0, wide))
         now = apply(local, weights, forecast)
         before = apply(local, weights, going.now) if between > 1 else going.before
         return Going(before, now, wide, doubt), (now, weights, less)
