@@ -10,6 +10,8 @@ variances s of typical states (`background`). Gradients go through the forecast 
 The model is taken as exact, which it is not: over a long window its errors grow beyond the noise.
 What is left over tells. If model and noise are right, its mean square in units of the noise is 1 at
 most, but for chance, so that windows are made longer only as long as that holds.
+
+The other method, an ensemble Kalman smoother (`kalman`), lets the model err and forgets what is old.
 """
 
 from __future__ import annotations
@@ -134,10 +136,16 @@ def assimilate(
     `members`, as many further fits to observations that are disturbed by as much noise again tell
     the uncertainty. Needs optax.
 
+    4D-Var takes the model as exact. With `method="ensemble"`, an ensemble Kalman smoother, it may err
+    by as much as observations show. `members` is the size of the ensemble then, 32 if it is 0, its
+    spread the uncertainty, and the window "auto" all times.
+
     >>> noisy = truth[:5] + 0.05 * np.random.default_rng(0).normal(size=(5, 1, 64))
     >>> analysis = snap.assimilate(model, noisy, noise=0.05, window=5)
     >>> analysis.consistent
     True
+    >>> snap.assimilate(model, noisy, noise=0.05, method="ensemble").deviation.shape
+    (5, 1, 64)
     """
     check_whole("members", members, 0)
     check_whole("iterations", iterations, 1)
@@ -154,12 +162,12 @@ def assimilate(
         given = len(seen)
     best = _longest(task, seen, drive) if given is None else _last(task, seen, drive, given)
     _judge(best)
-    if ensemble:
-        best = replace(best, deviation=stepper.inputs.uncover(best.deviation))
-    elif members:
+    deviation = best.deviation
+    if members and not ensemble:
         deviation = _deviation(task, best, drive, members, seed)
-        best = replace(best, deviation=stepper.inputs.uncover(deviation))
-    return replace(best, states=stepper.inputs.uncover(best.states))
+    if deviation is not None:
+        deviation = stepper.inputs.uncover(deviation)
+    return replace(best, states=stepper.inputs.uncover(best.states), deviation=deviation)
 
 
 def _check_method(method, members: int) -> int:

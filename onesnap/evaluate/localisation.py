@@ -17,7 +17,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
-from scipy.optimize import brentq
+from scipy.optimize import root_scalar
 
 from ..grid.boundary import both_sides
 from ..grid.windows import AnyArray
@@ -68,7 +68,7 @@ def taper_length(background: Background, axis: int, turns: bool, members: int) -
     least, most = np.log(0.5), np.log(1e3 * len(basis))
     if excess(least) >= 0 or excess(most) <= 0:
         return float(np.exp(least if excess(least) >= 0 else most))
-    return float(np.exp(brentq(excess, least, most, xtol=1e-3)))
+    return float(np.exp(root_scalar(excess, bracket=(least, most), xtol=1e-3).root))
 
 
 def distance(cells: np.ndarray, nodes: np.ndarray, period: int | None) -> np.ndarray:

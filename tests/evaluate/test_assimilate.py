@@ -167,7 +167,8 @@ def test_times_at_which_nothing_was_seen_are_bridged(model, noisy, method):
     gappy[[0, 4, 5]] = np.nan
     analysis = snap.assimilate(model, gappy, noise=NOISE, window=np.int64(9), method=method)
     assert analysis.consistent
-    assert np.sqrt(np.mean((analysis.states - TRUTH) ** 2)) < 0.6 * NOISE  # of six seen times
+    most = 0.6 if method == "4dvar" else 0.8  # of six seen times; members begin far from them
+    assert np.sqrt(np.mean((analysis.states - TRUTH) ** 2)) < most * NOISE
     late = noisy.copy()
     late[6:] = np.nan
     with pytest.raises(ValueError, match="window: expected times at which something was seen"):
@@ -235,8 +236,12 @@ def test_inputs_of_each_step_drive_the_trajectory(method):
     assert np.sqrt(np.mean((analysis.states - truth[::2][-7:]) ** 2)) < 0.6 * NOISE
     same = snap.assimilate(model, seen[-7:], parameters=rates[-12:], **given)
     np.testing.assert_allclose(same.states, analysis.states, atol=1e-9)
-    with pytest.warns(UserWarning, match="disagree by more than the noise"):
-        snap.assimilate(model, seen, parameters=rates[0], **given)
+    if method == "4dvar":
+        with pytest.warns(UserWarning, match="disagree by more than the noise"):
+            snap.assimilate(model, seen, parameters=rates[0], **given)
+    else:  # the model may err, and then observations count
+        other = snap.assimilate(model, seen, parameters=rates[0], **given)
+        assert np.std(other.start - truth[-1]) > 1.2 * np.std(analysis.start - truth[-1])
     with pytest.raises(ValueError, match="parameters: expected a row for each step, 16 of 1"):
         snap.assimilate(model, seen, parameters=rates[:5], **given)
 

@@ -1,15 +1,15 @@
-"""Ensemble Kalman smoother: of a wave that moves by a cell a step everything is known in closed form."""
+"""Ensemble Kalman smoother: of a wave that moves by a cell a step all is known in closed form."""
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from toys import smooth
+from toys import blurred, smooth
 
 import onesnap as snap
 from onesnap.evaluate.background import make_background
 from onesnap.evaluate.kalman import draw
-from onesnap.evaluate.localisation import Local, apply, gather, gaspari_cohn, localise, taper_length
+from onesnap.evaluate.localisation import Local, apply, gaspari_cohn, gather, localise, taper_length
 from onesnap.evaluate.transform import combine, recall, widen
 from onesnap.evaluate.variational import Known
 
@@ -75,14 +75,14 @@ def test_a_model_that_errs_is_not_believed(model):
 
 
 def test_first_members_are_draws_given_what_was_seen_first():
-    """Of many draws, mean and variance are those of the waves: each is Gaussian, apart from others."""
+    """Of many draws, mean and variance are those of Gaussian waves, each for itself."""
     prior = make_background(TRUTH, "periodic", np.full((1, 1), NOISE), clean=True)
     noisy = TRUTH[:1] + NOISE
     known = Known(noisy, np.ones_like(noisy), np.full((1, 1, 1), NOISE))
     waves, errors = np.random.default_rng(0).normal(size=(2, 4000, 1, 32))
     with jax.enable_x64(True):
         members = np.asarray(draw(prior, known, waves, errors, 60))
-        nothing = draw(prior, known._replace(here=0 * noisy), waves, errors, 60)
+        nothing = np.asarray(draw(prior, known._replace(here=0 * noisy), waves, errors, 60))
     np.testing.assert_allclose(members.mean(axis=0), prior.estimate(noisy[0], NOISE), atol=1e-6)
     spread = prior.waves(members - members.mean(axis=0)).var(axis=0)
     np.testing.assert_allclose(spread, prior.likely(np.array(NOISE), 1.0), rtol=0.15)
@@ -109,7 +109,7 @@ def test_the_taper_is_as_long_as_waves_and_members_have_it():
         np.testing.assert_allclose(local.shares[0].sum(axis=1), 1)
         # The first node is the first cell; the last cell is its neighbour where the axis goes round.
         assert (local.tapers[0][0, -1] > 0.5) == turns
-        assert len(local.tapers[0]) < 64 // 2
+        assert len(local.tapers[0]) < 64  # nodes are farther apart than cells
 
 
 def test_sums_and_weights_of_nodes_are_those_of_each_cell():
@@ -128,23 +128,23 @@ def test_sums_and_weights_of_nodes_are_those_of_each_cell():
 def test_the_transform_is_the_update_of_kalman():
     """One cell, many members: mean and variance after an observation, and of the state before."""
     random, local = np.random.default_rng(0), Local((np.ones((1, 1)),), (np.ones((1, 1)),))
-    before = random.normal(size=(40, 1, 1))
-    now = before - before.mean(axis=0)
+    now = random.normal(size=(40, 1, 1))
+    now -= now.mean(axis=0)
     variance, off = now.var(ddof=1), 0.7
     for wide in 1.0, 4.0:
         with jax.enable_x64(True):
             weights, less = combine(local, now[None], np.full((1, 1, 1), off), wide)
             after, back = apply(local, weights, now), apply(local, recall(weights, less), now)
-        # Seen with a noise of 1, it is seen as well as it is known.
+        after, back = np.asarray(after), np.asarray(back)
+        # Seen with a noise of 1, it is taken apart as far as it is seen.
         factor = 1 + (wide - 1) * variance / (1 + variance)
         forecast = factor * variance
         gain = forecast / (1 + forecast)
-        assert float(after.mean()) == pytest.approx(gain * off)
-        assert float(after.var(ddof=1)) == pytest.approx((1 - gain) * forecast)
+        assert after.mean() == pytest.approx(gain * off)
+        assert after.var(ddof=1) == pytest.approx((1 - gain) * forecast)
         # Of the smoother by Rauch, Tung and Striebel.
-        assert float(back.mean()) == pytest.approx(gain * off / factor)
-        change = (1 - gain) * forecast - forecast
-        assert float(back.var(ddof=1)) == pytest.approx(variance + change / factor**2)
+        assert back.mean() == pytest.approx(gain * off / factor)
+        assert back.var(ddof=1) == pytest.approx(variance - gain * forecast / factor**2)
 
 
 def test_members_are_taken_apart_by_as_much_as_they_miss():
@@ -162,7 +162,7 @@ def test_members_are_taken_apart_by_as_much_as_they_miss():
 
 def test_a_plane_with_walls_and_gaps():
     """Each cell decays by itself, in the plane, with two channels; half of all is seen."""
-    start = np.stack([smooth(seed, (1, 12, 10))[0] for seed in (0, 1)])
+    start = np.concatenate([4 * blurred(seed, (1, 1, 12, 10), 3)[0] for seed in (0, 1)])
     truth = start * 0.95 ** np.arange(8)[:, None, None, None]
     model = snap.Surrogate(extent=0, stride=1, hidden=0, noise=1e-9, symmetry=None)
     model.set_params(boundary=("wall", "periodic"), lag=1, context=0).fit(truth)
