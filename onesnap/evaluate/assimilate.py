@@ -153,7 +153,7 @@ def assimilate(
     ensemble = _check_method(method, members)
     spacing = check_spacing(every, model.plan_.lag)
     seen, stepper, drive = _bound(model.stepper_, observations, mask, spacing, parameters, fields)
-    sigma, least = check_noise(stepper, noise), 1 + spacing[1]
+    sigma, least = check_noise(noise, stepper.channels, stepper.dimension), 1 + spacing[1]
     given = check_window(window, least, len(seen))
     background = background_of(stepper, seen, sigma, climate)
     chosen = (ensemble, seed) if ensemble else None
@@ -255,7 +255,7 @@ def smooth(
     check_whole("iterations", iterations, 1)
     spacing = check_spacing(every, model.plan_.lag)
     seen, stepper, _ = _bound(model.stepper_, states, None, spacing, None, None)
-    sigma = check_noise(stepper, noise)
+    sigma = check_noise(noise, stepper.channels, stepper.dimension)
     check_window(window, 1 + spacing[1], len(seen), auto=False)
     task = Task(stepper, background_of(stepper, seen, sigma, None), sigma, spacing, iterations)
     length = 1 + (window - 1) // spacing[1] * spacing[1]

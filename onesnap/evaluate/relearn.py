@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -39,7 +40,7 @@ class Relearned:
     """A model that was learned again so many `rounds`, 0 where that did not help.
 
     `errors` are of the forecasts that judged, `(round, start)`: mean squares in units of the noise,
-    so that 1 is the best there can be. The first are of the model learned from the states as they are.
+    so that 1 is the best there can be. The first are of the model learned from states as they are.
 
     >>> noisy = truth + 0.05 * np.random.default_rng(0).normal(size=truth.shape)
     >>> again = snap.relearn(linear, noisy, noise=0.05, window=5)
@@ -80,29 +81,46 @@ def relearn(
             f"out, got {len(states)}; give more, or a shorter window"
         )
     noise = noise_level(states) if noise is None else noise
+    check_noise(noise, states.shape[1], states.ndim - 2)
     level = {"noise": noise, "window": window, "iterations": iterations}
-    learned, judged = states[:-held], states[-held:]
-    now, count = _learn(model, learned), 0
-    errors = [_errors(now, judged, **level)]
-    for _ in range(rounds):
-        now = _again(model, now, learned, **level)
-        errors.append(_errors(now, judged, **level))
-        if not _better(errors[-1], errors[-2]):
-            break
-        count += 1
-    now = _learn(model, states)
+    with _silence():
+        count, errors = _judge(model, states[:-held], states[-held:], rounds, level)
+    settings, now = model.get_params(), states
     for _ in range(count):
-        now = _again(model, now, states, **level)
-    return Relearned(now, count, np.stack(errors))
+        with _silence():
+            settings, now = _calm(settings, states, _learn(model, settings, now), level)
+    return Relearned(_learn(model, settings, now), count, errors)
 
 
-def _learn(model: Learner, states: np.ndarray, **changes) -> Learner:
-    return type(model)(**model.get_params() | changes).fit(states)
+def _judge(model: Learner, learned: np.ndarray, judged: np.ndarray, rounds: int, level: dict):
+    """How many rounds count, and the errors of all that were tried."""
+    settings, now, errors = model.get_params(), learned, []
+    for count in range(rounds + 1):
+        last = _learn(model, settings, now)
+        errors.append(_errors(last, judged, **level))
+        if count and not _better(errors[-1], errors[-2]):
+            return count - 1, np.stack(errors)
+        if count < rounds:
+            settings, now = _calm(settings, learned, last, level)
+    return rounds, np.stack(errors)
 
 
-def _again(model: Learner, now: Learner, states: np.ndarray, **level) -> Learner:
-    """Learned from states that a model made calm; what is left of their noise is not white."""
-    return _learn(model, smooth(now, states, **level), lag=now.plan_.lag, denoise=False)
+def _learn(model: Learner, settings: dict[str, Any], states: np.ndarray) -> Learner:
+    return type(model)(**settings).fit(states)
+
+
+def _calm(settings: dict[str, Any], states: np.ndarray, model: Learner, level: dict):
+    """Settings and states to learn from again. What is left of the noise is not white."""
+    later = settings | {"lag": model.plan_.lag, "denoise": False}
+    return later, smooth(model, states, **level)
+
+
+@contextmanager
+def _silence():
+    """Models that only serve to find another one warn of nothing."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        yield
 
 
 def _errors(model: Learner, states: np.ndarray, *, noise, window: int, iterations: int) -> np.ndarray:
@@ -110,7 +128,7 @@ def _errors(model: Learner, states: np.ndarray, *, noise, window: int, iteration
 
     They are half a window long. A forecast that ends early goes on as the mean of what was seen.
     """
-    lag, sigma = model.plan_.lag, check_noise(model.stepper_, noise)
+    lag, sigma = model.plan_.lag, check_noise(noise, states.shape[1], states.ndim - 2)
     steps = max(1, window // 2 // lag)
     errors = []
     for start in range(window - 1, len(states) - steps * lag, steps * lag):
@@ -132,6 +150,9 @@ def _errors(model: Learner, states: np.ndarray, *, noise, window: int, iteration
 
 
 def _better(errors: np.ndarray, before: np.ndarray) -> bool:
-    """Whether errors are less, by more than a standard error of their ratio."""
-    gain = np.log(before) - np.log(errors)
+    """Whether errors are less, by more than a standard error of their ratio.
+
+    Of what lies below the noise nothing can be said.
+    """
+    gain = np.log(np.maximum(1.0, before)) - np.log(np.maximum(1.0, errors))
     return bool(gain.mean() > gain.std(ddof=1) / np.sqrt(len(gain)))
