@@ -42,9 +42,11 @@ class Relearned:
     `errors` are of the forecasts that judged, `(round, start)`: mean squares in units of the noise,
     so that 1 is the best there can be. The first are of the model learned from states as they are.
 
-    >>> noisy = truth + 0.05 * np.random.default_rng(0).normal(size=truth.shape)
-    >>> again = snap.relearn(linear, noisy, noise=0.05, window=5)
-    >>> again.model.rollout(truth[-1], steps=3).states.shape
+    >>> wave = np.stack([np.roll(truth[0], time, axis=-1) for time in range(60)])
+    >>> noisy = wave + 0.1 * np.random.default_rng(0).normal(size=wave.shape)
+    >>> settings = snap.Surrogate(extent=1, hidden=0, symmetry=None, denoise=False)
+    >>> again = snap.relearn(settings, noisy, noise=0.1, window=5)
+    >>> again.model.rollout(wave[-1], steps=3).states.shape
     (4, 1, 64)
     """
 
@@ -65,10 +67,12 @@ def relearn(
     more than a standard error, and as many as count are then gone through with all states. In all
     these are 2 + 2 · rounds fits at most. Needs optax.
 
-    >>> noisy = truth + 0.05 * np.random.default_rng(0).normal(size=truth.shape)
-    >>> again = snap.relearn(linear, noisy, noise=0.05, window=5)
-    >>> again.errors.shape[0], again.rounds in (0, 1)
-    (2, True)
+    >>> wave = np.stack([np.roll(truth[0], time, axis=-1) for time in range(60)])
+    >>> noisy = wave + 0.1 * np.random.default_rng(0).normal(size=wave.shape)
+    >>> settings = snap.Surrogate(extent=1, hidden=0, symmetry=None, denoise=False)
+    >>> again = snap.relearn(settings, noisy, noise=0.1, window=5)
+    >>> again.rounds, bool(again.errors[1].mean() < again.errors[0].mean())
+    (1, True)
     """
     check_whole("rounds", rounds, 1)
     check_whole("window", window, 2)

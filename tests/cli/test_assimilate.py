@@ -69,8 +69,8 @@ def test_an_ensemble_tells_its_spread(folder, tmp_path):
     assert analysed < 0.5 * raw
     noisy = snap.open(files[1]).states()
     same = snap.assimilate(snap.load(files[0]), noisy, noise=NOISE, method="ensemble", members=32)
-    np.testing.assert_allclose(snap.open(out).states(), same.states, atol=1e-9)
-    kept = snap.open(out, field="states_deviation").states()
+    np.testing.assert_allclose(snap.open(out, field="states").states(), same.states, atol=1e-9)
+    kept = snap.open(out, field="deviation").states()
     np.testing.assert_allclose(kept, same.deviation, atol=1e-9)
 
 
