@@ -3,10 +3,10 @@
     python -m studies.accuracy.noisy [PART ...] [--layers 3] [--out out/noisy]
 
 parts: table (1-D KS, noise of 0.1, 1, 5, 10 % on what is learned and started from), short (a short
-step with 1 %), sparse (every fourth cell is observed), ensemble (both methods of assimilation), hidden
-(a wave equation by u alone), again (learned from what a first model makes of the states); all of them
-unless some are given. Cases and
-models are kept in the folder `--out`; a run that is interrupted goes on from there.
+step with 1 %), sparse (every fourth cell is observed), ensemble (both methods of assimilation),
+hidden (a wave equation by u alone), again (learned from what a first model makes of the states); all
+of them unless some are given. Cases and models are kept in the folder `--out`; a run that is
+interrupted goes on from there.
 
 Valid times are until the relative squared error passes 25 %, from 8 starts of a trajectory that was
 not learned from. Beside them is what the exact solver makes of the same noisy starts.
