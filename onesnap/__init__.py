@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         spectrum as spectrum,
         valid_time as valid_time,
     )
+    from .evaluate.relearn import Relearned as Relearned, relearn as relearn
     from .evaluate.trust import trust as trust
     from .evaluate.verdict import Trust as Trust
     from .model.rollout import Forecast as Forecast, trajectory as trajectory
@@ -58,6 +59,7 @@ _HOMES = {
     "equations": ("System", "simulate", "systems"),
     "evaluate.assimilate": ("Analysis", "assimilate", "smooth"),
     "evaluate.metrics": ("moments", "rse", "skill", "spectrum", "valid_time"),
+    "evaluate.relearn": ("Relearned", "relearn"),
     "evaluate.trust": ("trust",),
     "evaluate.verdict": ("Trust",),
     "model.rollout": ("Forecast", "trajectory"),

@@ -40,10 +40,19 @@ def assimilate(
     window: Annotated[
         str, typer.Option(help="States in the window; auto takes as many as the model holds for.")
     ] = "auto",
+    method: Annotated[
+        str,
+        typer.Option(help="4dvar, which takes the model as exact, or ensemble, which lets it err."),
+    ] = "4dvar",
     members: Annotated[
-        int, typer.Option(min=0, help="Further fits that tell the uncertainty; 0 for none.")
-    ] = 4,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the noise of these fits.")] = 0,
+        int | None,
+        typer.Option(
+            min=0,
+            help="Further fits that tell the uncertainty, 4 unless given, 0 for none; of an ensemble "
+            "its size, 32 unless given.",
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the noise of members.")] = 0,
     start: Annotated[int, typer.Option(help="State that the window ends with; -1 is the last.")] = -1,
     trajectory: Which = 0,
     truth: Annotated[
@@ -71,7 +80,9 @@ def assimilate(
     given |= as_learned(learned, vector, inputs)
     dataset = open_data(observations, **given)
     length = int(window) if window != "auto" else None
-    more: dict[str, Any] = {"members": members, "seed": seed} | ({} if length else {"window": "auto"})
+    count = (4 if method == "4dvar" else 0) if members is None else members
+    more: dict[str, Any] = {"members": count, "seed": seed, "method": method}
+    more |= {} if length else {"window": "auto"}
     with warnings.catch_warnings(record=True) as caught, bars() as tell:
         warnings.simplefilter("always", UserWarning)
         tell("assimilate", 0, 1)

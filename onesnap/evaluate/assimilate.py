@@ -10,6 +10,8 @@ variances s of typical states (`background`). Gradients go through the forecast 
 The model is taken as exact, which it is not: over a long window its errors grow beyond the noise.
 What is left over tells. If model and noise are right, its mean square in units of the noise is 1 at
 most, but for chance, so that windows are made longer only as long as that holds.
+
+The other method, an ensemble Kalman smoother (`kalman`), lets the model err and forgets what is old.
 """
 
 from __future__ import annotations
@@ -22,11 +24,12 @@ import jax
 import numpy as np
 from jaxtyping import Float
 
-from ..grid.states import check_states, unmasked
+from ..grid.states import unmasked
 from ..model.drive import STILL, Drive, split_inputs
 from ..model.forecaster import Forecaster
 from ..model.stepper import Stepper
-from .background import Background, make_background
+from .background import Background, background_of
+from .kalman import MEMBERS, fit_ensemble
 from .metrics import channel_errors
 from .observations import (
     check_noise,
@@ -34,13 +37,12 @@ from .observations import (
     check_spacing,
     check_whole,
     check_window,
-    fill_all,
     first_filled,
-    missing_share,
-    never_seen,
     on_grid,
 )
 from .variational import Known, fit_start
+
+METHODS = ("4dvar", "ensemble")
 
 Observations = Float[np.ndarray, "times C ..."]
 
@@ -103,6 +105,7 @@ class Task(NamedTuple):
     sigma: Float[np.ndarray, "1 C ..."]
     spacing: tuple[int, int]  # steps from one observation to the next, and observations in a step
     iterations: int
+    ensemble: tuple[int, int] | None = None  # members and seed; 4D-Var without
 
 
 def assimilate(
@@ -110,6 +113,7 @@ def assimilate(
     observations,
     *,
     noise,
+    method: str = "4dvar",
     mask=None,
     every: float | None = None,
     window: int | str = "auto",
@@ -132,26 +136,52 @@ def assimilate(
     `members`, as many further fits to observations that are disturbed by as much noise again tell
     the uncertainty. Needs optax.
 
+    4D-Var takes the model as exact. With `method="ensemble"`, an ensemble Kalman smoother, it may err
+    by as much as observations show. `members` is the size of the ensemble then, 32 if it is 0, its
+    spread the uncertainty, and the window "auto" all times.
+
     >>> noisy = truth[:5] + 0.05 * np.random.default_rng(0).normal(size=(5, 1, 64))
     >>> analysis = snap.assimilate(model, noisy, noise=0.05, window=5)
     >>> analysis.consistent
     True
+    >>> snap.assimilate(model, noisy, noise=0.05, method="ensemble").deviation.shape
+    (5, 1, 64)
     """
     check_whole("members", members, 0)
     check_whole("iterations", iterations, 1)
     check_whole("seed", seed, 0)
+    ensemble = _check_method(method, members)
     spacing = check_spacing(every, model.plan_.lag)
     seen, stepper, drive = _bound(model.stepper_, observations, mask, spacing, parameters, fields)
-    sigma, least = check_noise(stepper, noise), 1 + spacing[1]
+    sigma, least = check_noise(noise, stepper.channels, stepper.dimension), 1 + spacing[1]
     given = check_window(window, least, len(seen))
-    background = _background(stepper, seen, sigma, climate)
-    task = Task(stepper, background, sigma, spacing, iterations)
+    background = background_of(stepper, seen, sigma, climate)
+    chosen = (ensemble, seed) if ensemble else None
+    task = Task(stepper, background, sigma, spacing, iterations, chosen)
+    if given is None and ensemble:
+        given = len(seen)
     best = _longest(task, seen, drive) if given is None else _last(task, seen, drive, given)
     _judge(best)
-    if members:
+    deviation = best.deviation
+    if members and not ensemble:
         deviation = _deviation(task, best, drive, members, seed)
-        best = replace(best, deviation=stepper.inputs.uncover(deviation))
-    return replace(best, states=stepper.inputs.uncover(best.states))
+    if deviation is not None:
+        deviation = stepper.inputs.uncover(deviation)
+    return replace(best, states=stepper.inputs.uncover(best.states), deviation=deviation)
+
+
+def _check_method(method, members: int) -> int:
+    """How many members an ensemble has; 0 for 4D-Var."""
+    if method not in METHODS:
+        raise ValueError(f"method: expected one of {METHODS}, got {method!r}")
+    if method == "4dvar":
+        return 0
+    if members == 1:
+        raise ValueError(
+            f"members: expected 2 or more with method='ensemble', or 0 for {MEMBERS}, got 1; one "
+            "does not tell how uncertain it is"
+        )
+    return int(members) or MEMBERS
 
 
 def _judge(best: Analysis) -> None:
@@ -225,9 +255,9 @@ def smooth(
     check_whole("iterations", iterations, 1)
     spacing = check_spacing(every, model.plan_.lag)
     seen, stepper, _ = _bound(model.stepper_, states, None, spacing, None, None)
-    sigma = check_noise(stepper, noise)
+    sigma = check_noise(noise, stepper.channels, stepper.dimension)
     check_window(window, 1 + spacing[1], len(seen), auto=False)
-    task = Task(stepper, _background(stepper, seen, sigma, None), sigma, spacing, iterations)
+    task = Task(stepper, background_of(stepper, seen, sigma, None), sigma, spacing, iterations)
     length = 1 + (window - 1) // spacing[1] * spacing[1]
     total, weights = np.zeros_like(seen), np.zeros((len(seen), *(1,) * (seen.ndim - 1)))
     taper = np.sin(np.pi * (np.arange(length) + 0.5) / length) ** 2
@@ -241,38 +271,19 @@ def smooth(
 
 
 def _analyse(task: Task, seen: np.ndarray, drive: Drive = STILL, first=None) -> Analysis:
-    stepper, background, sigma, spacing, iterations = task
+    stepper, background, sigma, spacing, iterations, ensemble = task
+    known = Known(np.nan_to_num(seen), np.isfinite(seen).astype(float), sigma)
+    if ensemble is not None:
+        states, deviation, misfit = fit_ensemble(
+            stepper, known, background, spacing, *ensemble, iterations, drive
+        )
+        return Analysis(states, seen, misfit, deviation)
     if first is None:
         guess = first_filled(seen, stepper.inputs.boundary, background.mean)
         first = background.estimate(guess, sigma[0])
-    known = Known(np.nan_to_num(seen), np.isfinite(seen).astype(float), sigma)
     with jax.enable_x64(True):
         states, misfit = fit_start(stepper, first, known, background, *spacing, iterations, drive)
     return Analysis(np.asarray(states), seen, misfit=float(misfit))
-
-
-def _background(stepper: Stepper, seen, sigma, climate) -> Background:
-    """That of the climate, or else of the observations with gaps filled."""
-    boundary = stepper.inputs.boundary
-    if climate is None:
-        if hidden := never_seen(seen):
-            raise ValueError(
-                f"observations: channel {hidden[0]} is never seen, so that nothing tells what is "
-                "typical of it; give typical states with climate, as those learned from"
-            )
-        share, whole = missing_share(stepper, seen), fill_all(seen, boundary)
-        return make_background(whole, boundary, sigma[0], False, share)
-    climate = check_states("climate", climate, gaps=True)
-    if climate.shape[1:] != seen.shape[1:]:
-        raise ValueError(
-            f"climate: expected states of the shape {seen.shape[1:]} of those observed, "
-            f"got {climate.shape[1:]}"
-        )
-    climate = stepper.inputs.uncover(climate)
-    if hidden := never_seen(climate):
-        raise ValueError(f"climate: expected values in each channel, got none in channel {hidden[0]}")
-    share, whole = missing_share(stepper, climate), fill_all(climate, boundary)
-    return make_background(whole, boundary, sigma[0], True, share)
 
 
 def _bound(

@@ -18,6 +18,9 @@ from scipy.fft import dct
 from scipy.ndimage import uniform_filter1d
 
 from ..grid.boundary import both_sides
+from ..grid.states import check_states
+from ..model.stepper import Stepper
+from .observations import fill_all, missing_share, never_seen
 
 NEIGHBOURS = 5  # waves, along each axis, whose variances are averaged
 LEAST = 1e-3  # of the variance of the noise: a wave that is weaker cannot be told from none
@@ -80,6 +83,30 @@ def make_background(
     )
     variance = np.maximum(power if clean else power - noise**2, least)
     return Background(np.broadcast_to(mean, states.shape[1:]), variance, bases)
+
+
+def background_of(stepper: Stepper, seen, sigma, climate) -> Background:
+    """That of the climate, or else of the observations with gaps filled."""
+    boundary = stepper.inputs.boundary
+    if climate is None:
+        if hidden := never_seen(seen):
+            raise ValueError(
+                f"observations: channel {hidden[0]} is never seen, so that nothing tells what is "
+                "typical of it; give typical states with climate, as those learned from"
+            )
+        share, whole = missing_share(stepper, seen), fill_all(seen, boundary)
+        return make_background(whole, boundary, sigma[0], False, share)
+    climate = check_states("climate", climate, gaps=True)
+    if climate.shape[1:] != seen.shape[1:]:
+        raise ValueError(
+            f"climate: expected states of the shape {seen.shape[1:]} of those observed, "
+            f"got {climate.shape[1:]}"
+        )
+    climate = stepper.inputs.uncover(climate)
+    if hidden := never_seen(climate):
+        raise ValueError(f"climate: expected values in each channel, got none in channel {hidden[0]}")
+    share, whole = missing_share(stepper, climate), fill_all(climate, boundary)
+    return make_background(whole, boundary, sigma[0], True, share)
 
 
 def _basis(points: int, periodic: bool) -> np.ndarray:

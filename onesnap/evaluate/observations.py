@@ -86,18 +86,18 @@ def _check_mask(mask, shape: tuple[int, ...]) -> np.ndarray:
         ) from None
 
 
-def check_noise(stepper: Stepper, noise) -> Float[np.ndarray, "1 C ..."]:
+def check_noise(noise, channels: int, dimension: int) -> Float[np.ndarray, "1 C ..."]:
     """The deviation of observation errors of each channel."""
     sigma = np.asarray(noise)
     fine = np.issubdtype(sigma.dtype, np.number) and not np.iscomplexobj(sigma)
-    fine = fine and sigma.shape in ((), (stepper.channels,))
+    fine = fine and sigma.shape in ((), (channels,))
     if not fine or not np.all((sigma > 1 / LARGEST) & (sigma < LARGEST)):
         raise ValueError(
             "noise: expected the deviation of observation errors, one number above 0 or one for each "
-            f"of {stepper.channels} channels, got {noise!r}; onesnap.noise_level measures it"
+            f"of {channels} channels, got {noise!r}; onesnap.noise_level measures it"
         )
-    sigma = np.broadcast_to(sigma.astype(np.float64), (stepper.channels,))
-    return sigma.reshape(1, -1, *(1,) * stepper.dimension)
+    sigma = np.broadcast_to(sigma.astype(np.float64), (channels,))
+    return sigma.reshape(1, -1, *(1,) * dimension)
 
 
 def check_whole(name: str, value, least: int) -> None:

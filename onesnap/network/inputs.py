@@ -32,8 +32,9 @@ class Inputs(eqx.Module):
 
     A window reads `extent` cells on either side of a block of `stride` cells, and averages over boxes
     of each of the widths in `surroundings`. Cells in which the last context field is 0 never have a
-    value; they hold `fill`. Windows are kept `inward` of open ends, but for models from old files,
-    which read the last cell again and again beyond them.
+    value; they hold `fill`. Windows are kept `inward` of open ends, and predict several blocks there,
+    but for models from old files, which read the last cell again and again beyond them, and for
+    trials that are judged by the block in the middle.
     """
 
     scaling: Scaling

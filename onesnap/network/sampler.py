@@ -12,6 +12,7 @@ from jaxtyping import Float
 
 from ..data.pairs import Pairs
 from ..grid.boundary import both_sides, pad, unheld
+from ..grid.edges import Edges, find_edges
 from ..grid.surroundings import averages, box_reach, box_sides
 from ..grid.windows import every
 from ..symmetry import Element, Group
@@ -38,7 +39,7 @@ class Sampler:
     state itself, so that neither the order of the pairs nor their split into batches matters.
     With `share`, the windows are dealt out among the group elements instead of repeated for each;
     with `orbits` they are taken once, for units that come in whole orbits of the group. With `edges`
-    the targets hold all blocks that windows at open ends have to predict, else the middle one.
+    the targets hold all blocks that windows predict, at open ends several, else the middle one.
     """
 
     inputs: Inputs
@@ -54,6 +55,12 @@ class Sampler:
     def elements(self) -> tuple[Element, ...]:
         """The elements that windows are moved by."""
         return self.group.elements[:1] if self.orbits else self.group.elements
+
+    @property
+    def _ends(self) -> Edges:
+        """The open ends, which windows do not reach over whatever blocks they predict."""
+        inputs = self.inputs
+        return find_edges(inputs.extent, inputs.stride, inputs.boundary)
 
     def count(self, pairs: Pairs) -> int:
         """How many rows these pairs give, if no window is left out."""
@@ -142,7 +149,7 @@ class Sampler:
     def inside(self, space: Sequence[int], chosen: np.ndarray) -> np.ndarray:
         """Those of the cells whose block and window are known: see `cut`."""
         inside = np.ones(len(chosen), bool)
-        at, open_ends = np.unravel_index(chosen, space), self.inputs.edges.starts(space)
+        at, open_ends = np.unravel_index(chosen, space), self._ends.starts(space)
         for axis, ends in enumerate(both_sides(self.inputs.boundary, len(space))):
             if "periodic" not in ends:
                 inside &= at[axis] <= space[axis] - self.inputs.stride[axis]
@@ -152,9 +159,9 @@ class Sampler:
     def _within(self, space: tuple[int, ...], chosen: np.ndarray) -> np.ndarray:
         """The same; where all windows reach over open ends, the nearest that do not."""
         inside = self.inside(space, chosen)
-        if len(inside) or not len(self.inputs.edges.offsets) > 1:
+        if len(inside) or not len(self._ends.offsets) > 1:
             return inside
-        ends = [(starts[0], starts[-1]) for starts in self.inputs.edges.starts(space)]
+        ends = [(starts[0], starts[-1]) for starts in self._ends.starts(space)]
         at = [
             np.clip(along, *pair)
             for along, pair in zip(np.unravel_index(chosen, space), ends, strict=True)
@@ -163,7 +170,7 @@ class Sampler:
 
     def _starts(self, space: Sequence[int]) -> np.ndarray:
         """The cells at which blocks may start, but for what walls and missing values leave out."""
-        starts = self.inputs.edges.starts(space)
+        starts = self._ends.starts(space)
         return np.ravel_multi_index(np.ix_(*map(np.asarray, starts)), tuple(space)).ravel()
 
 

@@ -45,8 +45,11 @@ class Parts:
         return Stepper(inputs, network, self.amplitudes)
 
 
-def make_parts(plan: Plan, problem: Problem) -> Parts:
-    """Ranges from the pairs, and a random layer that is drawn anew."""
+def make_parts(plan: Plan, problem: Problem, edges: bool = True) -> Parts:
+    """Ranges from the pairs, and a random layer that is drawn anew.
+
+    Without `edges` windows at open ends predict the block in their middle alone, as others do.
+    """
     pairs, given = problem.pairs, problem.given
     margin = given["margin"] if plan.hidden else None  # a linear model stays linear
     scaling = make_scaling(pairs.before, plan.mean, plan.symmetry, given["scaling"], margin)
@@ -56,7 +59,7 @@ def make_parts(plan: Plan, problem: Problem) -> Parts:
         problem.boundary, problem.fill, plan.surroundings, plan.history,
     )  # fmt: skip
     sampler = Sampler(
-        inputs,
+        replace(inputs, inward=edges),
         plan.symmetry,
         windows=plan.windows,
         # Where windows abound each is seen under one element: all windows, all elements, one cost.

@@ -198,7 +198,7 @@ def _wider(judge: Judge, option: Option) -> list[Option]:
 
 
 def _try(judge: Judge, option: Option) -> Stability:
-    trial, pairs = option.trial, judge.problem.pairs
+    trial, pairs = judge.whole(option.trial), judge.problem.pairs
     readout = trial.readouts(trial.whole, [option.setting])[0]
     if not np.all(np.isfinite(readout)):
         return Stability(0, 1, 1)

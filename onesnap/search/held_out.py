@@ -2,11 +2,12 @@
 
 Leaving a fold out is a merge of the sums of all windows that do not touch it. From what is left the
 readout for any noise and any shrinkage follows, and with it an error on windows not learned from.
+Blocks off the middle, which windows at open ends predict, are harder, and few: they do not judge.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -98,9 +99,7 @@ class Trial:
         with np.errstate(over="ignore", invalid="ignore"):
             said = held.values @ readout.astype(held.values.dtype)
             wrong = (said - held.targets) ** 2
-            # Blocks off the middle, which windows at open ends predict, are harder, and few.
-            blocks = len(self.parts.sampler.inputs.edges.offsets)
-            wrong = wrong.reshape(len(wrong), len(self.change), blocks, -1)[:, :, 0].mean(axis=2)
+            wrong = wrong.reshape(len(wrong), len(self.change), -1).mean(axis=2)
             starts = np.arange(BLOCKS) * len(wrong) // BLOCKS
             means = np.stack([part.mean(axis=0) for part in np.split(wrong, starts[1:])])
             ratios = np.sqrt(means) / self.change
@@ -119,16 +118,34 @@ class Judge:
 
     def trial(self, plan: Plan, shifted: bool = False) -> Trial | None:
         """None where a plan cannot be judged: windows leave nothing to learn from, or to judge."""
-        key = (
-            *(getattr(plan, name) for name in plan.__dataclass_fields__ if name != "reasons"),
-            shifted,
-        )
+        return self._once(plan, shifted, lambda: self._trial(plan, shifted))
+
+    def whole(self, trial: Trial) -> Trial:
+        """The trial as a forecast needs it: with all blocks that windows at open ends predict."""
+        plan, inputs = trial.plan, trial.parts.sampler.inputs
+        if len(replace(inputs, inward=True).edges.offsets) == 1:
+            return trial
+        known = self._once(plan, "whole", lambda: self._whole(plan, trial))
+        assert known is not None
+        return known
+
+    def _once(self, plan: Plan, kind: Any, make: Callable[[], Trial | None]) -> Trial | None:
+        names = (name for name in plan.__dataclass_fields__ if name != "reasons")
+        key = (*(getattr(plan, name) for name in names), kind)
         if key not in self.known:
-            self.known[key] = self._trial(plan, shifted)
+            self.known[key] = make()
         return self.known[key]
 
-    def _trial(self, plan: Plan, shifted: bool) -> Trial | None:
+    def _whole(self, plan: Plan, trial: Trial) -> Trial:
         parts = make_parts(plan, self.problem)
+        empty = parts.layer.start(parts.sampler.inputs.outputs)
+        groups, _ = self._rows(parts, plan, self.policy.rows * parts.layer.columns)
+        rows = join([part for group in groups.values() for part in group])
+        whole = parts.layer.absorb(empty, [rows])
+        return replace(trial, parts=parts, whole=whole, left={}, held={}, known={}, units={})
+
+    def _trial(self, plan: Plan, shifted: bool) -> Trial | None:
+        parts = make_parts(plan, self.problem, edges=False)
         sampler, layer = parts.sampler, parts.layer
         empty = layer.start(sampler.inputs.outputs)
         groups, tests = self._rows(parts, plan, self.policy.rows * layer.columns)

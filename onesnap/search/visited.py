@@ -47,7 +47,8 @@ def disagreement(judge: Judge, option: Option, lasted: int = EVERY) -> Disagreem
     trial, setting, pairs = option.trial, option.setting, judge.problem.pairs
     readout = trial.readouts(trial.whole, [setting])[0]
     others = [trial.readouts(totals, [setting])[0] - readout for totals in trial.left.values()]
-    stepper, soon, later = trial.parts.stepper(readout, pairs), np.inf, list[float]()
+    whole, soon, later = judge.whole(trial), np.inf, list[float]()
+    stepper = whole.parts.stepper(whole.readouts(whole.whole, [setting])[0], pairs)
     group, dtype = option.plan.symmetry, judge.problem.given["dtype"]
     for first, there in _visited(stepper, pairs, group, dtype, lasted):
         values = _values(judge, option, there)

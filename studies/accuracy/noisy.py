@@ -3,9 +3,10 @@
     python -m studies.accuracy.noisy [PART ...] [--layers 3] [--out out/noisy]
 
 parts: table (1-D KS, noise of 0.1, 1, 5, 10 % on what is learned and started from), short (a short
-step with 1 %), sparse (every fourth cell is observed), hidden (a wave equation by u alone), again
-(learned from what a first model makes of the states); all of them unless some are given. Cases and
-models are kept in the folder `--out`; a run that is interrupted goes on from there.
+step with 1 %), sparse (every fourth cell is observed), ensemble (both methods of assimilation),
+hidden (a wave equation by u alone), again (learned from what a first model makes of the states); all
+of them unless some are given. Cases and models are kept in the folder `--out`; a run that is
+interrupted goes on from there.
 
 Valid times are until the relative squared error passes 25 %, from 8 starts of a trajectory that was
 not learned from. Beside them is what the exact solver makes of the same noisy starts.
@@ -166,7 +167,9 @@ def from_one(case: Case, again: bool) -> dict:
     }
 
 
-def assimilated(case: Case, again: bool, window: float, spacing: int = 1) -> dict:
+def assimilated(
+    case: Case, again: bool, window: float, spacing: int = 1, method: str = "4dvar"
+) -> dict:
     """Valid times after assimilation, and the errors of all analyses in units of the noise."""
     model, first, errors, misfits = case.model(again), [], [], []
     noise, climate = case.noise, case.climate
@@ -177,8 +180,9 @@ def assimilated(case: Case, again: bool, window: float, spacing: int = 1) -> dic
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that the model disagrees is in the misfit
             analysis = snap.assimilate(
-                model, observed, noise=noise, mask=mask, window=len(observed), climate=climate
-            )
+                model, observed, noise=noise, mask=mask, window=len(observed), climate=climate,
+                method=method,
+            )  # fmt: skip
         known = truth()[start - at(window) : start + 1 : case.every][-len(analysis.states) :]
         size = case.share * learned(STEP).std()
         errors.append(np.sqrt(np.mean((analysis.states - known) ** 2, axis=(1, 2))) / size)
@@ -272,7 +276,25 @@ def sparse(layers: int, store: Store, folder: Path) -> dict:
     return report("sparse", rows["sparse"], shown)
 
 
-PARTS = {part.__name__: part for part in (table, short, sparse, hidden, again)}
+def ensemble(layers: int, store: Store, folder: Path) -> dict:
+    """4D-Var beside an ensemble, with all cells observed and with every fourth."""
+    shown, results = Table("ensemble", "mean", "worst layer", "shortest", title="valid time"), {}
+    for share in (CASE, 0.05):
+        measures = {
+            f"{method}, every {spacing}": partial(
+                assimilated, again=False, window=WINDOW, spacing=spacing, method=method
+            )
+            for spacing in (1, SPACING)
+            for method in ("4dvar", "ensemble")
+        }
+        rows = run(f"{share:g}", layers, store, partial(_case, share, STEP, folder), measures)
+        for what, each in rows.items():
+            results[f"{share:g}, {what}"] = report(f"{share:g}, {what}", each, shown)
+    console.print(shown)
+    return results
+
+
+PARTS = {part.__name__: part for part in (table, short, sparse, ensemble, hidden, again)}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -58,6 +58,22 @@ def test_an_analysis_is_written_with_its_uncertainty_and_both_errors(folder, tmp
     assert "exists already" in refused.stderr
 
 
+def test_an_ensemble_tells_its_spread(folder, tmp_path):
+    out = tmp_path / "analysis.npz"
+    files = folder / "model.safetensors", folder / "noisy.npz"
+    options = ("--noise", NOISE, "--method", "ensemble", "--truth", folder / "truth.npz")
+    result = run("assimilate", *files, "--out", out, *options)
+    assert result.exit_code == 0, result.output
+    assert f"{out}: 16 states, the last of them state 15 of the observations" in result.stdout
+    raw, analysed = map(float, re.search(r"\ball +([\d.e-]+) +([\d.e-]+)", result.stdout).groups())
+    assert analysed < 0.5 * raw
+    noisy = snap.open(files[1]).states()
+    same = snap.assimilate(snap.load(files[0]), noisy, noise=NOISE, method="ensemble", members=32)
+    np.testing.assert_allclose(snap.open(out, field="states").states(), same.states, atol=1e-9)
+    kept = snap.open(out, field="deviation").states()
+    np.testing.assert_allclose(kept, same.deviation, atol=1e-9)
+
+
 def test_a_forecast_starts_from_the_last_states_together(folder, tmp_path):
     files = folder / "model.safetensors", folder / "noisy.npz"
     errors = {}
@@ -106,6 +122,8 @@ def test_inputs_that_change_in_time_drive_the_analysis(tmp_path):
         (("--window", 17), "expected 17 or more to assimilate"),
         (("--noise", "0"), "noise: expected .* above 0 .* got 0"),
         (("--noise", "0.1,0.2"), "noise: expected .* of 1 channels, got"),
+        (("--method", "kalman"), "method: expected one of .*, got 'kalman'"),
+        (("--method", "ensemble", "--members", 1), "members: expected 2 or more with"),
         (("--trajectory", 1), "trajectory: expected 0 to 0, got 1"),
         (("--start", 40), "start: .* has 16 states"),
     ],

@@ -44,7 +44,7 @@ def members(value) -> dict[str, str]:
 TEXTS = entries()
 EXAMPLES = [name for name, text in TEXTS.items() if ">>>" in text]
 # Assimilation compiles for long; tests/evaluate has it on small cases.
-SLOW = {"assimilate", "Analysis", "Analysis.compare", "smooth"}
+SLOW = {"assimilate", "Analysis", "Analysis.compare", "smooth", "relearn", "Relearned"}
 SORTED = [pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for name in EXAMPLES]
 
 
