@@ -160,6 +160,8 @@ def _least_calm(judge: Judge, passed: Passed, turn: Turn) -> Passed:
     while low < high:
         middle = (low + high) // 2
         option = options[middle]
+        if not option.beats(passed.option):
+            break  # nothing to gain
         if (stability := _try(judge, option)).steady:
             passed, high = Passed(option, stability, option.error), middle
         else:
