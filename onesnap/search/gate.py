@@ -107,11 +107,9 @@ def _least_steady(judge: Judge, contenders: Sequence[Option]) -> Passed:
         seen.add((option.trial, option.setting))
         trials.append(Passed(option, _try(judge, option), option.error))
         if trials[-1].stability.steady:
-            best, others = _most_useful(trials), [turn for _, _, turn in sorted(waiting)]
-            if best is trials[-1]:
-                for turn in (Turn(option, skipped), *others):
-                    best = _least_calm(judge, best, turn)
-            return best
+            for turn in (Turn(option, skipped), *(turn for _, _, turn in sorted(waiting))):
+                trials.append(_least_calm(judge, trials[-1], turn))
+            return _most_useful(trials)
         if trials[-1].stability.own and error <= near:
             # What the model says happens next, no noise will calm, but for what it flattens.
             bound = min(bound, near)
