@@ -31,7 +31,8 @@ def _opened(path, engine: str) -> Iterator[Any]:
         # Times stay numbers: only their distance is needed, and calendars are full of traps.
         more: dict[str, Any] = {"consolidated": False} if engine == "zarr" else {}
         if engine == "cfgrib":
-            more = {"backend_kwargs": {"indexpath": ""}}  # an index beside the file is a pickle
+            # An index beside the file is a pickle, and what is damaged would be left out unsaid.
+            more = {"backend_kwargs": {"indexpath": "", "errors": "raise"}}
         with xarray.open_dataset(
             path, engine=engine, decode_times=False, cache=False, chunks=None, **more
         ) as source:

@@ -45,12 +45,14 @@ def test_wind_is_a_vector_on_latitude_and_longitude(tmp_path):
     assert not [file for file in tmp_path.iterdir() if file.suffix == ".idx"]  # no pickles beside
 
 
-def test_a_damaged_file_is_one_error(tmp_path):
+@pytest.mark.parametrize("end", [100, -20])  # in the first message, and in the last
+def test_a_damaged_file_is_one_error(tmp_path, end, capfd):
     write_grib(tmp_path / "wind.grib")
     content = (tmp_path / "wind.grib").read_bytes()
-    (tmp_path / "cut.grib").write_bytes(content[:100])
+    (tmp_path / "cut.grib").write_bytes(content[:end])
     with pytest.raises(DataError, match="cut.grib"):
         snap.open(tmp_path / "cut.grib")
+    assert capfd.readouterr() == ("", "")
 
 
 def test_without_the_package_it_is_named(tmp_path, monkeypatch):
