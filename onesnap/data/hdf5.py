@@ -31,21 +31,41 @@ def opened(path) -> Iterator[Any]:
             yield file
 
 
-def check_heaps(path) -> None:
-    """Refuse heaps of a damaged file in which the library would go round for ever.
+def check_damage(path) -> None:
+    """Refuse damage in which the library would go round for ever, or take all memory.
 
-    In a heap, which holds texts and lists of attributes, free space of no length leads nowhere. Only
-    files of up to `MOST_SCANNED` bytes are looked through.
+    In a heap, which holds texts and lists of attributes, free space of no length leads nowhere. A
+    file that claims to be one of several says how much is to be read about that. Only files of up
+    to `MOST_SCANNED` bytes are looked through for heaps.
     """
     with reading(path), open(path, "rb") as stream:
-        if not 0 < os.fstat(stream.fileno()).st_size <= MOST_SCANNED:
+        size = os.fstat(stream.fileno()).st_size
+        if not size:
             return
         with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            at = content.find(b"GCOL\x01")
+            if _has_driver(content):
+                raise DataError(
+                    f"{path}: says that it is one of several files that make one, or is damaged; if "
+                    "it is right, make one file of all by h5repack"
+                )
+            at = content.find(b"GCOL\x01") if size <= MOST_SCANNED else -1
             while at >= 0:
                 if _is_endless(content, at):
                     raise DataError(f"{path}: has a heap at byte {at} that never ends; it is damaged")
                 at = content.find(b"GCOL\x01", at + 1)
+
+
+def _has_driver(content: mmap.mmap) -> bool:
+    """Whether a superblock of version 0 or 1 has the address of a driver, which other files need."""
+    at = 0
+    while at < len(content) and content[at : at + 8] != b"\x89HDF\r\n\x1a\n":
+        at = max(512, 2 * at)  # where superblocks may be
+    head = content[at : at + 24].ljust(24, b"\0")
+    version, width = head[8], head[13]
+    if at >= len(content) or version > 1:
+        return False
+    place = at + 24 + 4 * version + 3 * width
+    return content[place : place + width] != b"\xff" * width
 
 
 def _is_endless(content: mmap.mmap, at: int) -> bool:

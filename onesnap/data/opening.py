@@ -8,7 +8,7 @@ from .arrays import open_npy, open_npz
 from .dataset import Dataset
 from .errors import DataError, reading
 from .gridded import open_grib, open_netcdf, open_zarr
-from .hdf5 import check_heaps, list_arrays, opened
+from .hdf5 import check_damage, list_arrays, opened
 from .matlab import open_matlab
 from .pdearena import is_pdearena, open_pdearena
 from .pdebench import is_pdebench, open_pdebench
@@ -96,7 +96,7 @@ def _open(path: Path, field, dims, inputs) -> Dataset:
 
 
 def _open_hdf5(path: Path, field, dims, inputs, *, columns: bool) -> Dataset:
-    check_heaps(path)
+    check_damage(path)
     with opened(path) as file:
         arrays = list_arrays(file, path)
         if columns:

@@ -32,6 +32,7 @@ from safetensors.numpy import save_file
 from .damage import describe, file_makers, make_model
 
 LONGEST = 2**16  # bytes of an input
+MEMORY = 1400  # MB, of which 400 are taken before any file is read
 
 
 class Target:
@@ -83,7 +84,7 @@ def main(name: str, seconds: int = 60) -> None:
         findings.mkdir(parents=True, exist_ok=True)
         options = {
             "max_total_time": seconds, "max_len": max(LONGEST, len(target.seed)), "timeout": 30,
-            "rss_limit_mb": 2048, "artifact_prefix": f"{findings}/{name}-", "print_final_stats": 1,
+            "rss_limit_mb": MEMORY, "artifact_prefix": f"{findings}/{name}-", "print_final_stats": 1,
         }  # fmt: skip
         arguments = [f"-{key}={value}" for key, value in options.items()]
         atheris.Setup([sys.argv[0], *arguments, str(corpus)], target)

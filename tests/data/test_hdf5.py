@@ -7,7 +7,7 @@ import pytest
 
 import onesnap as snap
 from onesnap.data import DataError
-from onesnap.data.hdf5 import check, check_heaps, list_arrays, numeric, opened, values, words
+from onesnap.data.hdf5 import check, check_damage, list_arrays, numeric, opened, values, words
 
 
 def test_arrays_are_listed_by_their_path(folder):
@@ -103,6 +103,22 @@ def test_attributes_are_lists_of_words(value, expected):
     assert words(value) == expected
 
 
+@pytest.mark.parametrize("before", [0, 512, 2048])  # a block of the user's own comes first
+def test_a_part_of_several_files_is_refused_before_its_driver_is_read(tmp_path, before):
+    """The library takes as much memory as such a file says: once 1.4 GB for one of 3,519 bytes."""
+    path = tmp_path / "a.h5"
+    with h5py.File(path, "w", userblock_size=before) as file:
+        file["u"] = np.zeros((3, 4, 8))
+    check_damage(path)
+    content = bytearray(path.read_bytes())
+    place = before + 48  # of the address of the driver in a superblock of version 0
+    assert content[place : place + 8] == b"\xff" * 8
+    content[place : place + 8] = (255).to_bytes(8, "little")
+    path.write_bytes(content)
+    with pytest.raises(DataError, match="one of several files that make one, or is damaged"):
+        snap.open(path)
+
+
 def test_a_heap_that_never_ends_is_refused(folder, tmp_path):
     """Free space of no length after the last object: the library would look for the next for ever."""
     content = bytearray((folder / "grid.nc").read_bytes())
@@ -112,14 +128,14 @@ def test_a_heap_that_never_ends_is_refused(folder, tmp_path):
         length = int.from_bytes(content[place + 8 : place + 16], "little")
         place += 16 + -(-length // 8) * 8
     assert start < place < end
-    check_heaps(folder / "grid.nc")  # as it was
+    check_damage(folder / "grid.nc")  # as it was
     content[place + 8 : place + 16] = bytes(8)
     (tmp_path / "a.nc").write_bytes(content)
     with pytest.raises(DataError, match=f"a heap at byte {start - 16} that never ends"):
         snap.open(tmp_path / "a.nc")
     for short in (start + 3, start - 1, start - 9):  # cut anywhere, it is looked at without a crash
         (tmp_path / "a.nc").write_bytes(content[:short])
-        check_heaps(tmp_path / "a.nc")
+        check_damage(tmp_path / "a.nc")
 
 
 @pytest.mark.parametrize("maker", ["plain", "well", "flat", "gas", "seeds", "flow"])
