@@ -282,7 +282,8 @@ def test_the_reason_of_the_noise_is_that_of_the_last_fit(monkeypatch):
         model.partial_fit(states, bent(states))
     assert "stay in range; with this one 50 steps" in model.summary()
     monkeypatch.setattr(readout, "try_stability", lambda *_, **__: Stability(100, 100))
-    monkeypatch.setattr(readout, "superposed", lambda *_: None)  # of which this says nothing
+    for name in ("_first_end", "_later_end"):  # of which this says nothing
+        monkeypatch.setattr(readout, name, lambda *_: None)
     model.partial_fit(states, bent(states))
     assert model.plan_.noise == model.fit_.training.settled.noises[0].size
     assert model.plan_.reasons["noise"] == chosen
@@ -338,12 +339,22 @@ def test_what_lasts_from_sums_of_states_is_taken_if_it_errs_little_more(monkeypa
     monkeypatch.setattr(readout, "try_stability", lambda *_, **__: Stability(100, 100))
     tried = iter(ends)  # the last noise flattens all, and is not tried
     monkeypatch.setattr(readout, "_first_end", lambda *_: next(tried))
+    monkeypatch.setattr(readout, "_later_end", lambda *_: None)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         prepared.partial_fit(states, bent(states))
     assert prepared.plan_.noise == noises[taken].size
     words = [str(w.message) for w in caught if "sums of two of them" in str(w.message)]
     assert bool(words) == (None not in ends)
+
+
+def test_what_a_fit_was_chosen_by_does_not_vouch_for_it(monkeypatch):
+    states = waves(4)
+    monkeypatch.setattr(readout, "try_stability", lambda *_, **__: Stability(100, 100))
+    monkeypatch.setattr(readout, "_first_end", lambda *_: None)
+    monkeypatch.setattr(readout, "_later_end", lambda *_: 7)
+    with pytest.warns(UserWarning, match="sums of two of them the shortest trial lasted 7 of 100"):
+        snap.Surrogate(**QUICK | {"noise": "auto"}).fit(states, bent(states))
 
 
 def test_trial_forecasts_that_diverge_far_outside_the_data_are_announced(monkeypatch):

@@ -16,7 +16,7 @@ from ..search.build import Parts
 from ..search.policy import POLICY
 from ..search.search import Noise
 from ..search.stability import UNTRIED, Stability, log_error, most_useful, try_stability
-from ..search.unlike import first_divergence, superposed
+from ..search.unlike import first_divergence, larger, superposed
 from .record import Fit, Training, training_of
 
 # Where the noise is given, trial forecasts choose nothing, and may cost a tenth.
@@ -41,8 +41,10 @@ def solve(fit: Fit) -> Fit:
     if not best.steady:
         did = "no noise kept" if auto else "the noise given does not keep"
         _warn_unsteady(f"{did} trial forecasts", best)
-    elif words := _doubts(best, ends):
-        warnings.warn(words, stacklevel=4)
+    else:
+        ends = ends or (_later_end(stepper, training, fit.plan) if auto else None)
+        if words := _doubts(best, ends):
+            warnings.warn(words, stacklevel=4)
     reasons = dict(training.settled.plan.reasons)
     if auto and not best.steady:
         reasons["noise"] = best.reason
@@ -166,6 +168,12 @@ def _first_end(stepper: Stepper, training: Training, plan: Plan) -> int | None:
     unlike = try_stability(stepper, sample, group, dtype, starts=starts)
     ends = unlike.left if unlike.steady else unlike.left or unlike.lasted
     return first_divergence(stepper, sample, group, dtype) if ends is None else ends
+
+
+def _later_end(stepper: Stepper, training: Training, plan: Plan) -> int | None:
+    """The same of larger sums: what a fit was chosen by says little of others."""
+    sample, dtype = training.sample, training.given["dtype"]
+    return first_divergence(stepper, sample, plan.symmetry, dtype, larger(sample))
 
 
 def _done(fit: Fit, parts: Parts, stepper: Stepper | None, plan: Plan) -> Fit:

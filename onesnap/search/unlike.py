@@ -4,7 +4,7 @@ Forecasts start from states of other trajectories. Those that were given do not 
 then, least of all where they are few: a model may be steady on what it has seen alone. Where every
 place is like any other, sums of two states have the waves of those given, and meet in ways that
 nobody has seen. They are made as large as the largest state given: what decays is largest where
-forecasts begin, and steepest soon after.
+forecasts begin, and steepest soon after. Others may be larger, the more so the fewer were given.
 """
 
 from __future__ import annotations
@@ -19,11 +19,13 @@ from ..model.rollout import forecast
 from ..model.stepper import Stepper
 from ..symmetry import Group
 from .policy import POLICY
-from .stability import EVERY, FEWEST, MOST, SHORT, start_of, step_work
+from .stability import EVERY, FEWEST, MANY, MOST, SHORT, start_of, step_work
 
 
-def superposed(stepper: Stepper, pairs: Pairs, many: int = POLICY.few) -> Pairs | None:
-    """So many such sums; None where places differ, so that states cannot be moved."""
+def superposed(
+    stepper: Stepper, pairs: Pairs, many: int = POLICY.few, times: float = 1.0
+) -> Pairs | None:
+    """So many such sums, so many `times` as large; None where states cannot be moved."""
     inputs, context = stepper.inputs, stepper.inputs.context
     position = context.position or (0,) * stepper.dimension
     sides = both_sides(inputs.boundary, stepper.dimension)
@@ -54,23 +56,33 @@ def superposed(stepper: Stepper, pairs: Pairs, many: int = POLICY.few) -> Pairs 
         return middle + factor * np.stack(sums)
 
     plain = np.maximum(size(added(pairs.before, np.ones(()))), 1e-300)
-    factor = np.reshape(sizes.max() / plain, (many, *(1,) * (1 + len(space))))
+    factor = np.reshape(times * sizes.max() / plain, (many, *(1,) * (1 + len(space))))
     sums = {"before": added(pairs.before, factor), "after": added(pairs.after, factor)}
     if context.older:
         sums["fields"] = added(pairs.fields, factor)
     return replace(pairs[numbers], **sums)
 
 
-def first_divergence(stepper: Stepper, pairs: Pairs, group: Group, dtype: str) -> int | None:
+def larger(pairs: Pairs) -> float:
+    """How many times as large as the largest of so many states another may be.
+
+    As the deviation of another from the mean of n is √(1 + 1/n) times that of all.
+    """
+    return np.sqrt(1.0 + 1.0 / len(pairs))
+
+
+def first_divergence(
+    stepper: Stepper, pairs: Pairs, group: Group, dtype: str, times: float = 1.0
+) -> int | None:
     """The step at which the first of forecasts from many such sums diverges; None if none does.
 
     As users will see them: with the net of the margin, which trial forecasts do without. The net
     keeps most forecasts from running away, and a few it feeds.
     """
     affordable = POLICY.trial_work / step_work(stepper, pairs.after[0])
-    many = int(np.clip(affordable / (2 * FEWEST), POLICY.few, POLICY.few**2))
+    many = int(np.clip(affordable / (2 * FEWEST), POLICY.few, MANY))
     steps = int(np.clip(affordable / (2 * POLICY.few), FEWEST, MOST)) // SHORT * SHORT
-    sums, ends = superposed(stepper, pairs, many), list[int]()
+    sums, ends = superposed(stepper, pairs, many, times), list[int]()
     if sums is None:
         return None
     # Short ones from many sums, and long ones from a few of them.

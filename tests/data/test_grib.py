@@ -55,6 +55,13 @@ def test_a_damaged_file_is_one_error(tmp_path, end, capfd):
     assert capfd.readouterr() == ("", "")
 
 
+def test_a_message_that_never_comes_is_waited_for_by_nobody(tmp_path):
+    """The library goes on to the next message of these eight bytes for ever, if it may."""
+    (tmp_path / "short.grib").write_bytes(b"GRIB\0\0\4\1")
+    with pytest.raises(DataError, match="short.grib"):
+        snap.open(tmp_path / "short.grib")
+
+
 def test_without_the_package_it_is_named(tmp_path, monkeypatch):
     write_grib(tmp_path / "wind.grib")
     monkeypatch.setitem(__import__("sys").modules, "cfgrib", None)

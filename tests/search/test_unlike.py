@@ -10,7 +10,7 @@ import onesnap as snap
 from onesnap.data.pairs import make_pairs
 from onesnap.network.context import Context
 from onesnap.search.policy import POLICY
-from onesnap.search.unlike import first_divergence, superposed
+from onesnap.search.unlike import first_divergence, larger, superposed
 from onesnap.symmetry import trivial
 
 
@@ -50,6 +50,19 @@ def test_of_what_decays_sums_are_as_large_as_the_first_states_in_any_order():
     assert other is not None
     np.testing.assert_allclose(one.before.std(axis=(1, 2)), states[0].std(), rtol=0.05)
     np.testing.assert_allclose(one.before, other.before, atol=1e-12)
+
+
+@pytest.mark.parametrize("count", [1, 4])
+def test_the_fewer_states_are_given_the_larger_others_may_be(count):
+    states = blurred(1, (count, 1, 64))
+    pairs, stepper = make_pairs(states, states), model().stepper_
+    plain, more = (superposed(stepper, pairs, times=times) for times in (1.0, larger(pairs)))
+    assert plain is not None
+    assert more is not None
+    level = states.mean()
+    np.testing.assert_allclose(
+        more.before - level, np.sqrt(1 + 1 / count) * (plain.before - level), atol=1e-12
+    )
 
 
 def test_forecasts_that_run_away_in_spite_of_the_net_are_seen():
