@@ -27,6 +27,18 @@ NoiseOf = Annotated[
         "where it is left out.",
     ),
 ]
+Method = Annotated[
+    str,
+    typer.Option(help="4dvar, which takes the model as exact, or ensemble, which lets it err."),
+]
+Members = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        help="Further fits that tell the uncertainty, 4 unless given, 0 for none; of an ensemble "
+        "its size, 32 unless given.",
+    ),
+]
 
 
 def assimilate(
@@ -40,18 +52,8 @@ def assimilate(
     window: Annotated[
         str, typer.Option(help="States in the window; auto takes as many as the model holds for.")
     ] = "auto",
-    method: Annotated[
-        str,
-        typer.Option(help="4dvar, which takes the model as exact, or ensemble, which lets it err."),
-    ] = "4dvar",
-    members: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            help="Further fits that tell the uncertainty, 4 unless given, 0 for none; of an ensemble "
-            "its size, 32 unless given.",
-        ),
-    ] = None,
+    method: Method = "4dvar",
+    members: Members = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the noise of members.")] = 0,
     start: Annotated[int, typer.Option(help="State that the window ends with; -1 is the last.")] = -1,
     trajectory: Which = 0,
