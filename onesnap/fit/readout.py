@@ -79,20 +79,25 @@ class Tried(NamedTuple):
     def sound(self) -> bool:
         return self.stability.steady and self.ends is None
 
+    @property
+    def use(self) -> float:
+        """Steps until a forecast from such states ends, or errs by as much as a step changes."""
+        return min(self.ends or np.inf, np.exp(-self.error)) if self.stability.steady else 0.0
+
 
 def _steadiest(training: Training, plan: Plan) -> Tried:
     """The fit of least error that is steady, or else the most useful one, as at the gate.
 
     All windows and more units may need more noise than trials did, or more shrinkage. So may
-    forecasts from states unlike those given: what lasts longest is taken, unless it errs much more.
+    forecasts from states unlike those given: of what is steady, what is of use for longest is taken.
     """
     settled, sample, dtype = training.settled, training.sample, training.given["dtype"]
     one = _made(training, Calm(settled.noises[0], settled.plan.shrinkage))
-    turns, seen, tried, bound = count(), {one.calm}, list[Tried](), np.inf
+    turns, seen, tried = count(), {one.calm}, list[Tried]()
     waiting = [(one.error, next(turns), one)]
     while waiting and len(tried) < len(POLICY.noises):
         _, _, one = heappop(waiting)
-        if one.error > bound:
+        if tried and np.exp(-one.error) <= max(each.use for each in tried):
             break
         one = one._replace(stability=try_stability(one.stepper, sample, plan.symmetry, dtype))
         if one.stability.steady:
@@ -102,8 +107,6 @@ def _steadiest(training: Training, plan: Plan) -> Tried:
             break
         if len(tried) == 1:
             tried[0] = one = one._replace(error=log_error(one.stepper, sample, dtype))
-        if one.stability.steady:
-            bound = min(bound, one.error + np.log(POLICY.much))
         for calm in _calmer(training, one.calm):
             if calm not in seen:
                 seen.add(calm)
@@ -112,7 +115,7 @@ def _steadiest(training: Training, plan: Plan) -> Tried:
                 heappush(waiting, (further.error, next(turns), further))
     best = tried[most_useful([(each.stability, each.error) for each in tried])]
     steady = [each for each in tried if each.stability.steady and best.stability.steady]
-    return max(steady, key=lambda each: each.ends or np.inf, default=best)
+    return max(steady, key=lambda each: each.use, default=best)
 
 
 def _made(training: Training, calm: Calm) -> Tried:
