@@ -48,7 +48,8 @@ def disagreement(judge: Judge, option: Option, lasted: int = EVERY) -> Disagreem
     readout = trial.readouts(trial.whole, [setting])[0]
     others = [trial.readouts(totals, [setting])[0] - readout for totals in trial.left.values()]
     whole, soon, later = judge.whole(trial), np.inf, list[float]()
-    stepper = whole.parts.stepper(whole.readouts(whole.whole, [setting])[0], pairs)
+    known = readout if whole is trial else whole.readouts(whole.whole, [setting])[0]
+    stepper = whole.parts.stepper(known, pairs)
     group, dtype = option.plan.symmetry, judge.problem.given["dtype"]
     for first, there in _visited(stepper, pairs, group, dtype, lasted):
         values = _values(judge, option, there)
