@@ -1,6 +1,11 @@
-"""A travelling wave, and one beside it that goes wrong with time: a truth and its forecast."""
+"""Travelling waves: one beside which another goes wrong with time, and one that moves by whole cells."""
 
 import numpy as np
+from toys import smooth
+
+# By a cell a step `(time, channel, x)`, and the deviation of the noise that it is observed with.
+SHIFTED = np.stack([np.roll(smooth(0, (1, 1, 32))[0], time, axis=-1) for time in range(9)])
+NOISE = 0.05
 
 
 def waves(times: int, *space: int, shift: float = 0.0, channels: int = 1) -> np.ndarray:

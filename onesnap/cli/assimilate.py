@@ -91,16 +91,16 @@ def assimilate(
         analysis = analyse(learned, dataset, trajectory, start, length or last, noise, **more)
         tell("assimilate", 1, 1)
     lag = in_steps(learned.data_, dataset, learned.plan_.lag)
-    index = start + dataset.trajectories[trajectory].steps if start < 0 else start
-    first = index - lag * (len(analysis.states) - 1)
+    end = _from_the_first(dataset, trajectory, start)
+    first = end - lag * (len(analysis.states) - 1)
     write_analysis(
         learned, model, dataset, out, analysis.states, analysis.deviation,
         trajectory=trajectory, start=first, lag=lag, force=force,
     )  # fmt: skip
-    say(f"{out}: {len(analysis.states)} states, the last of them state {index} of the observations")
+    say(f"{out}: {len(analysis.states)} states, the last of them state {end} of the observations")
     _tell(analysis, f"{observations} by {model}")
     if truth is not None:
-        known = open_data(truth, **given).states(trajectory, first, index + 1)[::lag]
+        known = open_data(truth, **given).states(trajectory, first, end + 1)[::lag]
         _compare(analysis, known, truth)
     for warning in caught:
         warn(warning.message)
@@ -126,7 +126,7 @@ def analyse(
         in_steps(model.data_, dataset, model.plan_.lag),
         dataset.trajectories[trajectory].steps,
     )
-    index = start + steps if start < 0 else start
+    index = _from_the_first(dataset, trajectory, start)
     most = index // lag + 1
     if not lag <= index < steps or (last or 2) > most:
         raise ValueError(
@@ -149,6 +149,11 @@ def analyse(
     if model.data_:
         given |= inputs_of(model, dataset, trajectory, first, lag, len(seen) - 1)
     return find(model, seen, noise=level, every=1, **given)
+
+
+def _from_the_first(dataset: Dataset, trajectory: int, state: int) -> int:
+    """The number of a state; negative ones count from the end."""
+    return state + dataset.trajectories[trajectory].steps if state < 0 else state
 
 
 def parse_noise(text: str) -> float | list[float]:

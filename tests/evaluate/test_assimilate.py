@@ -3,29 +3,15 @@
 import numpy as np
 import pytest
 from toys import smooth
+from travelling import NOISE
+from travelling import SHIFTED as TRUTH
 
 import onesnap as snap
 from onesnap.evaluate.background import make_background
 from onesnap.evaluate.observations import fill
 from onesnap.evaluate.variational import interpolate
 
-STATES = smooth(0, (1, 1, 32))
-TRUTH = np.stack([np.roll(STATES[0], time, axis=-1) for time in range(9)])  # (time, channel, x)
-NOISE = 0.05
-
-
 both = pytest.mark.parametrize("method", ["4dvar", "ensemble"])
-
-
-@pytest.fixture(scope="module")
-def model():
-    """A linear window, which learns the shift to round-off."""
-    return snap.Surrogate(extent=1, stride=1, hidden=0, noise=1e-9).fit(TRUTH[:1], TRUTH[1:2])
-
-
-@pytest.fixture(scope="module")
-def noisy():
-    return TRUTH + NOISE * np.random.default_rng(0).normal(size=TRUTH.shape)
 
 
 def expected(noisy):
@@ -223,7 +209,7 @@ def test_cells_without_values_have_none_in_an_analysis_and_are_no_observations(m
 def test_inputs_of_each_step_drive_the_trajectory(method):
     """A wave moves by a cell and rises by what is given for a step; every other state is seen."""
     rates = np.random.default_rng(1).normal(size=(16, 1))
-    states = [STATES[0]]
+    states = [TRUTH[0]]
     for rate in rates:
         states.append(np.roll(states[-1], 1, axis=-1) + rate)
     truth = np.stack(states)

@@ -5,6 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from toys import blurred, smooth
+from travelling import NOISE
+from travelling import SHIFTED as TRUTH
 
 import onesnap as snap
 from onesnap.evaluate.background import make_background
@@ -12,20 +14,6 @@ from onesnap.evaluate.kalman import draw
 from onesnap.evaluate.localisation import Local, apply, gaspari_cohn, gather, localise, taper_length
 from onesnap.evaluate.transform import combine, recall, widen
 from onesnap.evaluate.variational import Known
-
-NOISE = 0.05
-TRUTH = np.stack([np.roll(smooth(0, (1, 32)), time, axis=-1) for time in range(9)])
-
-
-@pytest.fixture(scope="module")
-def model():
-    """A linear window, which learns the shift to round-off."""
-    return snap.Surrogate(extent=1, stride=1, hidden=0, noise=1e-9).fit(TRUTH[:1], TRUTH[1:2])
-
-
-@pytest.fixture(scope="module")
-def noisy():
-    return TRUTH + NOISE * np.random.default_rng(0).normal(size=TRUTH.shape)
 
 
 def ensemble(model, noisy, **more):
