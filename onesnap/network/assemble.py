@@ -8,6 +8,7 @@ from dataclasses import replace
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Float
 
 from ..grid.windows import AnyArray, glue, tile, window_sides
@@ -72,10 +73,9 @@ class Network(eqx.Module):
         """One convolution with the linear rows of the readout."""
         sides = window_sides(self.extent, self.stride)
         cells = padded.shape[0] * math.prod(sides)
-        kernel = jnp.asarray(self.readout[:cells].T).reshape(-1, padded.shape[0], *sides)
-        windows = jnp.asarray(padded)[None]
-        blocks = jax.lax.conv_general_dilated(windows, kernel, self.stride, "VALID")[0]
-        blocks = jnp.moveaxis(blocks, 0, -1) + self.readout[self.lead - 1]
+        kernel = jnp.asarray(self.readout[:cells]).reshape(padded.shape[0], *sides, -1)
+        blocks = _convolved(jnp.asarray(padded), jnp.moveaxis(kernel, 0, -2), self.stride)
+        blocks = blocks + self.readout[self.lead - 1]
         if context.shape[-1]:
             blocks = blocks + _product(context, self.readout[cells : self.lead - 1])
         return glue(blocks, self.channels, self.stride)
@@ -94,6 +94,28 @@ def make_network(
         parities = find_parities(features.basis, features.cell_weights(), stencil.middle)
     straight = shrinkage is not None and shrinkage >= STRAIGHT
     return Network(features, readout, stencil.extent, stencil.stride, parities, straight)
+
+
+def _convolved(padded, kernel, stride):
+    """What a kernel `(*window, input, output)` makes of windows at every stride, `(*tiles, output)`.
+
+    Channels come last: in a scan, XLA has no fast convolution on CPUs for those that come first, and
+    none in space. There each layer of windows along the first axis is a plane, whose channels are
+    all that those windows have of a column.
+    """
+    planes = jnp.moveaxis(padded, 0, -1)[None]
+    if len(stride) == 3:
+        step, side = stride[0], kernel.shape[0]
+        firsts = np.arange(0, planes.shape[1] - side + 1, step)
+        planes = jnp.moveaxis(planes[0, firsts[:, None] + np.arange(side)], 1, -2)
+        planes = planes.reshape(*planes.shape[:3], -1)
+        kernel = jnp.moveaxis(kernel, 0, -3)
+        kernel = kernel.reshape(*kernel.shape[:2], -1, kernel.shape[-1])
+    axes = "HWD"[: planes.ndim - 2]
+    order = (f"N{axes}C", f"{axes}IO", f"N{axes}C")
+    strides = stride[-len(axes) :]
+    blocks = jax.lax.conv_general_dilated(planes, kernel, strides, "VALID", dimension_numbers=order)
+    return blocks if len(stride) == 3 else blocks[0]
 
 
 def _product(context, weights):
