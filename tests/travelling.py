@@ -1,4 +1,4 @@
-"""Travelling waves: one beside which another goes wrong with time, and one that moves by whole cells."""
+"""Travelling waves: one beside another that goes wrong, and one that moves by whole cells."""
 
 import numpy as np
 from toys import smooth

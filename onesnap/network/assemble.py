@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 
 import equinox as eqx
 import jax
@@ -71,10 +72,9 @@ class Network(eqx.Module):
 
     def _linear(self, padded, context):
         """One convolution with the linear rows of the readout."""
-        sides = window_sides(self.extent, self.stride)
-        cells = padded.shape[0] * math.prod(sides)
-        kernel = jnp.asarray(self.readout[:cells]).reshape(padded.shape[0], *sides, -1)
-        blocks = _convolved(jnp.asarray(padded), jnp.moveaxis(kernel, 0, -2), self.stride)
+        cells = padded.shape[0] * math.prod(window_sides(self.extent, self.stride))
+        weights = jnp.asarray(self.readout[:cells])
+        blocks = _convolved(jnp.asarray(padded), weights, self.extent, self.stride)
         blocks = blocks + self.readout[self.lead - 1]
         if context.shape[-1]:
             blocks = blocks + _product(context, self.readout[cells : self.lead - 1])
@@ -96,26 +96,39 @@ def make_network(
     return Network(features, readout, stencil.extent, stencil.stride, parities, straight)
 
 
-def _convolved(padded, kernel, stride):
-    """What a kernel `(*window, input, output)` makes of windows at every stride, `(*tiles, output)`.
+@partial(jax.custom_jvp, nondiff_argnums=(2, 3))
+def _convolved(padded, weights, extent, stride):
+    """Windows at every stride times weights `(channel · cells, output)`, `(*tiles, output)`.
 
     Channels come last: in a scan, XLA has no fast convolution on CPUs for those that come first, and
     none in space. There each layer of windows along the first axis is a plane, whose channels are
     all that those windows have of a column.
     """
     planes = jnp.moveaxis(padded, 0, -1)[None]
-    if len(stride) == 3:
-        step, side = stride[0], kernel.shape[0]
-        firsts = np.arange(0, planes.shape[1] - side + 1, step)
-        planes = jnp.moveaxis(planes[0, firsts[:, None] + np.arange(side)], 1, -2)
+    sides = window_sides(extent, stride)
+    kernel = jnp.moveaxis(jnp.asarray(weights).reshape(len(padded), *sides, -1), 0, -2)
+    space = len(stride) == 3
+    if space:
+        firsts = np.arange(0, planes.shape[1] - sides[0] + 1, stride[0])
+        planes = jnp.moveaxis(planes[0, firsts[:, None] + np.arange(sides[0])], 1, -2)
         planes = planes.reshape(*planes.shape[:3], -1)
         kernel = jnp.moveaxis(kernel, 0, -3)
         kernel = kernel.reshape(*kernel.shape[:2], -1, kernel.shape[-1])
-    axes = "HWD"[: planes.ndim - 2]
+    axes = "HW"[: planes.ndim - 2]
     order = (f"N{axes}C", f"{axes}IO", f"N{axes}C")
-    strides = stride[-len(axes) :]
-    blocks = jax.lax.conv_general_dilated(planes, kernel, strides, "VALID", dimension_numbers=order)
-    return blocks if len(stride) == 3 else blocks[0]
+    steps = stride[-len(axes) :]
+    blocks = jax.lax.conv_general_dilated(planes, kernel, steps, "VALID", dimension_numbers=order)
+    return blocks if space else blocks[0]
+
+
+@_convolved.defjvp
+def _changed(extent, stride, primals, tangents):
+    """By products, for convolutions are slow backwards."""
+
+    def product(padded, weights):
+        return tile(padded, extent, stride) @ weights
+
+    return _convolved(*primals, extent, stride), jax.jvp(product, primals, tangents)[1]
 
 
 def _product(context, weights):

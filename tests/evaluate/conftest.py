@@ -1,4 +1,4 @@
-"""What tests of assimilation share: a wave that moves by a cell a step, its model and observations."""
+"""What tests of assimilation share: model and observations of a wave that moves by whole cells."""
 
 import numpy as np
 import pytest

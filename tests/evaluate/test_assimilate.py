@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 from toys import smooth
-from travelling import NOISE
-from travelling import SHIFTED as TRUTH
+from travelling import NOISE, SHIFTED as TRUTH
 
 import onesnap as snap
 from onesnap.evaluate.background import make_background

@@ -1,5 +1,7 @@
 """Copies of a network glued together: a block is what the network says of its window."""
 
+from dataclasses import replace
+
 import jax
 import numpy as np
 import pytest
@@ -42,6 +44,39 @@ def test_a_block_is_what_the_network_says_of_its_window(channels, space, extent,
         inside = zip(at, stride, strict=True)
         there = found[(slice(None), *(slice(t * s, t * s + s) for t, s in inside))]
         np.testing.assert_allclose(there, block, atol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("channels", "space", "extent", "stride"),
+    [(2, (12,), (3,), (4,)), (3, (6, 4), (1, 0), (2, 1)), (2, (4, 2, 6), (1, 0, 1), (2, 2, 3))],
+)
+def test_linear_rows_are_weights_of_a_window_and_so_is_their_derivative(
+    channels, space, extent, stride
+):
+    random = np.random.default_rng(0)
+    padded, moved = (pad(random.normal(size=(channels, *space)), extent) for _ in range(2))
+    cells, outputs = (channels * int(np.prod(s)) for s in (window_sides(extent, stride), stride))
+    tiles = [points // step for points, step in zip(space, stride, strict=True)]
+    context = random.normal(size=(*tiles, 1))
+    features = draw_features(cells, 1, 0, "tanh", 0)
+    linear = Network(features, random.normal(size=(cells + 2, outputs)), extent, stride)
+    with jax.enable_x64(True):
+        following, changed = jax.jvp(lambda p: linear(p, context), (padded,), (moved,))
+        gradient = jax.grad(lambda p: jax.numpy.sum(linear(p, context) ** 2))(padded)
+        steeper = jax.jvp(lambda weights: replace(linear, readout=weights)(padded, context),
+                          (linear.readout,), (linear.readout,))[1]  # fmt: skip
+    following, changed, gradient, steeper = map(np.asarray, (following, changed, gradient, steeper))
+    for at in np.ndindex(*tiles):
+        around = zip(at, stride, window_sides(extent, stride), strict=True)
+        seen = (slice(None), *(slice(t * s, t * s + side) for t, s, side in around))
+        there = (slice(None), *(slice(t * s, t * s + s) for t, s in zip(at, stride, strict=True)))
+        constant = context[at] @ linear.readout[cells:-1] + linear.readout[-1]
+        for field, window, rest in ((following, padded, constant), (changed, moved, 0.0)):
+            block = window[seen].ravel() @ linear.readout[:cells] + rest
+            np.testing.assert_allclose(field[there], block.reshape(channels, *stride), atol=1e-12)
+    np.testing.assert_allclose(steeper, following, atol=1e-12)
+    along = np.sum(gradient * moved)
+    np.testing.assert_allclose(along, 2 * np.sum(following * changed), rtol=1e-10)
 
 
 @pytest.mark.parametrize("rows", [1, 5, 7, 12])
