@@ -139,7 +139,7 @@ class Judge:
     def _whole(self, plan: Plan, trial: Trial) -> Trial:
         parts = make_parts(plan, self.problem)
         empty = parts.layer.start(parts.sampler.inputs.outputs)
-        groups, _ = self._rows(parts, plan, self.policy.rows * parts.layer.columns)
+        groups, _ = self._rows(parts, plan, self._wanted(parts))
         rows = join([part for group in groups.values() for part in group])
         whole = parts.layer.absorb(empty, [rows])
         return replace(trial, parts=parts, whole=whole, left={}, held={}, known={}, units={})
@@ -148,7 +148,7 @@ class Judge:
         parts = make_parts(plan, self.problem, edges=False)
         sampler, layer = parts.sampler, parts.layer
         empty = layer.start(sampler.inputs.outputs)
-        groups, tests = self._rows(parts, plan, self.policy.rows * layer.columns)
+        groups, tests = self._rows(parts, plan, self._wanted(parts))
         shift = (lambda rows: _shifted(rows, sampler.inputs)) if shifted else (lambda rows: rows)
         able = [
             fold
@@ -175,6 +175,15 @@ class Judge:
         whole, change = merge_all(empty, sums.values()), self.problem.change
         left = dict(zip(able, left, strict=True))
         return Trial(plan, parts, whole, left, held, change, self.folds.count)
+
+    def _wanted(self, parts: Parts) -> int:
+        """Windows to learn from: plenty of them, if the largest trials have as many.
+
+        Fewer would do for few columns, but the fit will have all: what looks no better with a few
+        windows may be with many.
+        """
+        policy, columns = self.policy, parts.layer.columns
+        return min(policy.plenty * columns, policy.rows * max(columns, policy.columns))
 
     def _rows(
         self, parts: Parts, plan: Plan, wanted: int
