@@ -27,13 +27,15 @@ from .factor import substitute
 from .features import Features
 from .inputs import Inputs
 from .linear import Linear
-from .sampler import Rows
+from .sampler import Rows, runs
 
 Totals = tuple[lstsq.Moments, ...]  # one for each irreducible representation of the symmetry
 Penalties = Sequence[np.ndarray | None] | None  # of each least-squares problem
 
 NOISE_FORMS = ("floor", "isotropic", "sampled")
 PART_BYTES, FEWEST = 8 * 2**20, 1024  # features of that many rows at a time stay in the cache
+TOGETHER = 256  # rows of a state, at most, whose mean is taken off: little is lost with it
+LEFT = 0.01  # of means over a state, where steps conserve them whatever the network says
 TRACE = 1e-12  # of the noise goes along directions that need none, against round-off
 
 _values = jax.jit(lambda features, cells, context: features(cells, context))
@@ -64,6 +66,17 @@ def analysed(
         plain, sloped = evaluate(features, cells, context, slopes)
         values, steep = analyse(plain, group), None if sloped is None else analyse(sloped, group)
     return values, steep or [None] * len(sizes)
+
+
+def _level(columns: np.ndarray, starts: np.ndarray, rows: int) -> np.ndarray:
+    """Columns `(i · row, column)` less most of their means over the rows of each state.
+
+    What is left of the means tells only what nothing else tells: levels that no state has alone.
+    """
+    parts = columns.reshape(len(columns) // rows, rows, columns.shape[1])
+    counts = np.diff(starts, append=rows)
+    means = np.add.reduceat(parts, starts, axis=1) / counts[:, None]
+    return (parts - (1 - LEFT) * means.repeat(counts, axis=1)).reshape(columns.shape)
 
 
 @dataclass(frozen=True)
@@ -127,16 +140,38 @@ class Layer:
         # Native code does it at twice the rate of BLAS.
         whiten = native.whiten if native.available() else substitute
         for block in blocks:
-            most = max(FEWEST, PART_BYTES // (8 * max(1, self.features.hidden)))
-            turns = -(-len(block.cells) // most)
-            # Every so many rows: neighbouring ones are alike, and each part is to hold all kinds.
-            parts = [Rows(*(column[turn::turns] for column in block)) for turn in range(turns)]
+            parts = self._parts(block)
             totals = lstsq.update_all(
                 totals, lambda parts=parts: starmap(self._equations, parts), whiten
             )
         return totals
 
-    def _equations(self, cells, context, targets) -> list[lstsq.Equations]:
+    def _parts(self, block: Rows) -> list[Rows]:
+        """Rows in parts that stay in the cache, each with all kinds of them.
+
+        Where means are taken off, rows that share one stay together: as many in any batch.
+        """
+        rows = len(block.cells)
+        most = max(FEWEST, PART_BYTES // (8 * max(1, self.features.hidden)))
+        turns = -(-rows // most)
+        if not self.conserves:  # every so many rows, for neighbouring ones are alike
+            return [Rows(*(column[turn::turns] for column in block)) for turn in range(turns)]
+        starts = runs(block.states)
+        counts = np.diff(starts, append=rows)
+        many = -(-counts // TOGETHER)
+        inside = (np.arange(rows) - starts.repeat(counts)) % many.repeat(counts)
+        groups = (np.cumsum(many) - many).repeat(counts) + inside
+        order = np.argsort(groups, kind="stable")
+        chosen = [order[groups[order] % turns == turn] for turn in range(turns)]
+        block = block._replace(states=groups)
+        return [Rows(*(column[part] for column in block)) for part in chosen if len(part)]
+
+    @property
+    def conserves(self) -> bool:
+        """Whether steps keep the mean, so that what they say of it is of no consequence."""
+        return self.linear is not None and self.inputs is not None and self.inputs.conserves
+
+    def _equations(self, cells, context, targets, states) -> list[lstsq.Equations]:
         """Rows as each of the least-squares problems sees them."""
         slopes: list[Any]
         closed = self.noise_form != "sampled"  # sampled noise needs no slopes: a third of the work
@@ -154,6 +189,10 @@ class Layer:
             if closed:  # beside a constant, whose products are their sums
                 steep = slopes[self.linear.trivial]
                 slopes[self.linear.trivial] = np.insert(steep, 0, 1.0, axis=1)
+        if self.conserves:
+            starts = runs(states)
+            values, lifted = ([_level(part, starts, len(states)) for part in of]
+                              for of in (values, lifted))  # fmt: skip
         return list(map(lstsq.Equations, values, lifted, slopes))
 
     def _limited(self, cells: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from ..data.pairs import Pairs
 from ..grid.boundary import both_sides, pad, unheld
@@ -24,11 +24,12 @@ BLOCK = 8008
 
 
 class Rows(NamedTuple):
-    """Windows, their context, and the blocks that they become: a row a window."""
+    """Windows, their context, the blocks that they become, and whose they are: a row a window."""
 
     cells: Float[np.ndarray, "rows cells"]
     context: Float[np.ndarray, "rows values"]
     targets: Float[np.ndarray, "rows outputs"]
+    states: Int[np.ndarray, " rows"]  # a number for each moved state; rows of one follow each other
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,10 @@ class Sampler:
         targets = np.stack(
             [blocks[tuple(a + o for a, o in zip(at, offset, strict=True))] for offset in offsets], 2
         )  # (row, channel, block, *stride)
-        return Rows(_flat(seen), context, _flat(targets))
+        # Of many windows, so many at a time: each time is a state of its own, in any batch.
+        state = index * len(self.group) + self.group.elements.index(element)
+        number = state * pairs.cells + (chosen[0] if len(chosen) else 0)
+        return Rows(_flat(seen), context, _flat(targets), np.full(len(targets), number))
 
     def usable(self, pairs: Pairs, index: int, chosen: np.ndarray, element: Element) -> np.ndarray:
         """Those of the cells whose windows can be learned from.
@@ -190,6 +194,11 @@ def _batched(pieces: Iterable[Rows]) -> Iterator[Rows]:
             waiting, count = [], 0
     if waiting:
         yield join(waiting)
+
+
+def runs(states: Int[np.ndarray, " rows"]) -> Int[np.ndarray, " runs"]:
+    """Where rows of another state begin."""
+    return np.flatnonzero(np.diff(states, prepend=-1))
 
 
 def join(pieces: list[Rows]) -> Rows:

@@ -19,7 +19,7 @@ from ..model.plan import Plan
 from ..network import lstsq
 from ..network.inputs import Inputs
 from ..network.layer import Totals
-from ..network.sampler import Rows, join
+from ..network.sampler import Rows, join, runs
 from .build import Parts, make_parts
 from .folds import Folds, spread
 from .policy import POLICY, Policy
@@ -43,6 +43,7 @@ class Held(NamedTuple):
 
     values: np.ndarray  # in the precision of forecasts: round-off of large readouts is an error
     targets: np.ndarray
+    starts: np.ndarray | None  # where those of another state begin, if its mean is of no consequence
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +99,8 @@ class Trial:
         """Each channel in units of its own change, so that no unit hides another."""
         with np.errstate(over="ignore", invalid="ignore"):
             said = held.values @ readout.astype(held.values.dtype)
-            wrong = (said - held.targets) ** 2
+            wrong = said - held.targets
+            wrong = (wrong if held.starts is None else _levelled(wrong, held.starts)) ** 2
             wrong = wrong.reshape(len(wrong), len(self.change), -1).mean(axis=2)
             starts = np.arange(BLOCKS) * len(wrong) // BLOCKS
             means = np.stack([part.mean(axis=0) for part in np.split(wrong, starts[1:])])
@@ -171,7 +173,8 @@ class Judge:
         held = {}
         for fold in able:
             rows = shift(join(tests[fold]))
-            held[fold] = Held(layer.values(rows).astype(self.problem.given["dtype"]), rows.targets)
+            values = layer.values(rows).astype(self.problem.given["dtype"])
+            held[fold] = Held(values, rows.targets, runs(rows.states) if layer.conserves else None)
         whole, change = merge_all(empty, sums.values()), self.problem.change
         left = dict(zip(able, left, strict=True))
         return Trial(plan, parts, whole, left, held, change, self.folds.count)
@@ -220,6 +223,15 @@ class Judge:
         return groups, tests
 
 
+def _levelled(wrong: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """Errors less their mean over each state, as large as those are that it is estimated from."""
+    counts = np.diff(starts, append=len(wrong))[:, None]
+    means = np.where(counts > 1, np.add.reduceat(wrong, starts, axis=0) / counts, 0.0)
+    lost = np.sqrt(counts / np.maximum(counts - 1, 1))
+    counts = counts.ravel()
+    return (wrong - means.repeat(counts, axis=0)) * lost.repeat(counts, axis=0)
+
+
 def _take(rows: Rows, numbers) -> Rows:
     return Rows(*(column[numbers] for column in rows))
 
@@ -246,7 +258,7 @@ def leave_out(sums: dict[int, Totals], folds: list[int], start: Totals) -> list[
 
 def _shifted(rows: Rows, inputs: Inputs) -> Rows:
     """Subtract from each window, and from what it becomes, the mean of each of its channels."""
-    cells, context, targets = rows
+    cells, targets = rows.cells, rows.targets
     scaling, count, channels = inputs.scaling, len(cells), inputs.channels
     # Context fields stand behind the channels of the state and keep their means.
     inside = inputs.window_cells * channels
@@ -261,4 +273,4 @@ def _shifted(rows: Rows, inputs: Inputs) -> Rows:
         cells = np.concatenate([cells[:, :inside], past.reshape(count, -1), cells[:, end:]], axis=1)
     # To the middle of the range, far from the margin.
     cells = np.concatenate([(state - mean + 0.5).reshape(count, -1), cells[:, inside:]], axis=1)
-    return Rows(cells, context, outputs.reshape(targets.shape))
+    return rows._replace(cells=cells, targets=outputs.reshape(targets.shape))

@@ -120,7 +120,7 @@ def random_windows(sampler: Sampler, pairs: Pairs, seed: int, count: int = DRAWN
         cell = random.integers(pairs.cells, size=count)
         parts = [sampler.cut(pairs, int(i), cell[owner == i], identity) for i in np.unique(owner)]
         mixed = random.permutation(count)  # windows came sorted by pair
-        cells, context, targets = (part[mixed] for part in join(parts))
+        cells, context, targets, states = (part[mixed] for part in join(parts))
         low, high = _ends(sampler, cells.shape[1])
         # A sign acts on the field, not on its scaled values.
         field = _images(cells * (high - low) + low, stencil.on_windows)
@@ -129,6 +129,7 @@ def random_windows(sampler: Sampler, pairs: Pairs, seed: int, count: int = DRAWN
             shown + random.normal(0.0, sampler.noise, shown.shape),
             np.repeat(context, len(sampler.group), axis=0),
             _images(targets, stencil.on_blocks),
+            np.repeat(states, len(sampler.group)),
         )
 
 

@@ -128,7 +128,9 @@ def test_deviations_have_the_covariance_of_least_squares():
     random = np.random.default_rng(0)
     cells, none = random.normal(size=(200, 3)), np.zeros((200, 0))
     layer = Layer(draw_features(3, 0, 4, "tanh", 0, gain=3.0), np.ones(3), np.eye(3), "isotropic")
-    totals = layer.absorb(layer.start(2), [Rows(cells, none, random.normal(size=(200, 2)))])
+    totals = layer.absorb(
+        layer.start(2), [Rows(cells, none, random.normal(size=(200, 2)), np.zeros(200, int))]
+    )
     spread = make_spread(layer, totals, 0.1, None, outputs=2)
     shape = np.array([[1.0, 0.0], [0.5, 2.0]])
     drawn = spread.draw(shape, 1500, seed=0)

@@ -55,7 +55,7 @@ def test_sampled_noise_needs_no_slopes():
     layer = Layer(draw_features(4, 0, 5, "tanh", 0), np.ones(4), np.eye(4), "sampled")
     assert layer.covariance(0.1) is None
     rows = RANDOM.normal(size=(30, 4)), np.zeros((30, 0)), RANDOM.normal(size=(30, 2))
-    (moments,) = layer.absorb(layer.start(2), [Rows(*rows)])
+    (moments,) = layer.absorb(layer.start(2), [Rows(*rows, np.zeros(30, int))])
     assert not moments.slopes.any()
     values, _ = evaluate(layer.features, *rows[:2], slopes=False)
     expected = np.linalg.lstsq(values, rows[2], rcond=None)[0]
