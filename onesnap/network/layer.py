@@ -35,7 +35,7 @@ Penalties = Sequence[np.ndarray | None] | None  # of each least-squares problem
 NOISE_FORMS = ("floor", "isotropic", "sampled")
 PART_BYTES, FEWEST = 8 * 2**20, 1024  # features of that many rows at a time stay in the cache
 TOGETHER = 256  # rows of a state, at most, whose mean is taken off: little is lost with it
-LEFT = 0.01  # of means over a state, where steps conserve them whatever the network says
+LEFT = 1e-4  # of means over a state, where steps conserve them: for levels that nothing else tells
 TRACE = 1e-12  # of the noise goes along directions that need none, against round-off
 
 _values = jax.jit(lambda features, cells, context: features(cells, context))

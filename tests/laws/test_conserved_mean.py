@@ -26,7 +26,7 @@ def error(model: snap.Surrogate, states: np.ndarray, truth: np.ndarray) -> float
 
 @pytest.mark.parametrize("shape", [(6, 1, 64), (8, 1, 24, 24)])
 def test_a_mean_that_all_cells_decide_limits_nothing(shape):
-    before, other = blurred(0, shape), blurred(1, shape)
+    before, other = blurred(0, shape, 5), blurred(1, shape, 5)
     local = snap.Surrogate(**GIVEN, mean="keep").fit(before, step(before, kept=False))
     known = snap.Surrogate(**GIVEN, mean="conserve").fit(before, step(before))
     moved = (step(other) - step(other, kept=False)).std() / (step(other) - other).std()
@@ -34,11 +34,11 @@ def test_a_mean_that_all_cells_decide_limits_nothing(shape):
     # As well as the same equation whose mean windows can tell, and far better than what they cannot.
     found = error(known, other, step(other))
     assert found < 2 * error(local, other, step(other, kept=False)) + 1e-6
-    assert found < 0.1 * moved
+    assert found < 0.2 * moved
 
 
 def test_levels_of_what_follows_teach_nothing():
-    """But for the hundredth that is left of them, where nothing else tells a level."""
+    """But for the little that is left of them, where nothing else tells a level."""
     before, other = blurred(0, (6, 1, 64)), blurred(1, (4, 1, 64))
     after = step(before)
     levels = np.random.default_rng(2).normal(0.0, (after - before).std(), (6, 1, 1))
@@ -46,7 +46,7 @@ def test_levels_of_what_follows_teach_nothing():
         snap.Surrogate(**GIVEN, mean="conserve").fit(before, states).predict(other)
         for states in (after, after + levels)
     )
-    assert np.std(shifted - plain) < 1e-2 * np.std(step(other) - other)
+    assert np.std(shifted - plain) < 1e-4 * np.std(step(other) - other)
 
 
 @pytest.mark.parametrize("split", [[6], [1, 5], [2, 2, 2]])
