@@ -73,6 +73,8 @@ def settle(problem: Problem) -> Settled:
     judge, option = chosen
     _tell("random units", least(contenders) or option)
     passed = pass_gate(judge, contenders or [option])
+    if units and np.isinf(passed.option.setting.shrinkage or 0.0):
+        judge, passed = _alone(judge, plan, passed)
     _tell("trial forecasts", passed.option)
     steady = passed.stability.steady or not problem.free("noise")
     useful = np.inf if steady else passed.useful
@@ -80,6 +82,16 @@ def settle(problem: Problem) -> Settled:
         noises = (Noise(simple.plan.noise_form, 0.0),)
         return Settled(simple.plan, simple.parts, noises, 0, simple.readout, (simple.warning,))
     return _settled(judge, _explained(judge, passed, units), passed)
+
+
+def _alone(judge: Judge, plan: Plan, passed: Passed) -> tuple[Judge, Passed]:
+    """A linear window that passed the gate, or a better one: what it was told, it was told with units."""
+    chosen = _choose(judge, replace(plan, hidden=0))
+    if chosen is None:
+        return judge, passed
+    other = pass_gate(chosen[0], [chosen[1]])
+    lasting = other.stability.steady or not passed.stability.steady
+    return (chosen[0], other) if lasting and other.error < passed.error else (judge, passed)
 
 
 def _placed(judge: Judge, plan: Plan, chosen: Chosen) -> tuple[Chosen, Grown]:
