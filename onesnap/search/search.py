@@ -85,7 +85,7 @@ def settle(problem: Problem) -> Settled:
 
 
 def _alone(judge: Judge, plan: Plan, passed: Passed) -> tuple[Judge, Passed]:
-    """A linear window that passed the gate, or a better one: what it was told, it was told with units."""
+    """A linear window that passed the gate, or one that was chosen alone if that is better."""
     chosen = _choose(judge, replace(plan, hidden=0))
     if chosen is None:
         return judge, passed
