@@ -201,6 +201,15 @@ def runs(states: Int[np.ndarray, " rows"]) -> Int[np.ndarray, " runs"]:
     return np.flatnonzero(np.diff(states, prepend=-1))
 
 
+def levelled(columns: np.ndarray, starts: Int[np.ndarray, " runs"]) -> np.ndarray:
+    """Columns less their mean over each run, as large as those are that it is estimated from."""
+    counts = np.diff(starts, append=len(columns))[:, None]
+    means = np.where(counts > 1, np.add.reduceat(columns, starts, axis=0) / counts, 0.0)
+    lost = np.sqrt(counts / np.maximum(counts - 1, 1))
+    counts = counts.ravel()
+    return (columns - means.repeat(counts, axis=0)) * lost.repeat(counts, axis=0)
+
+
 def join(pieces: list[Rows]) -> Rows:
     """Rows below rows."""
     return Rows(*(np.concatenate(part) for part in zip(*pieces, strict=True)))

@@ -19,7 +19,7 @@ from ..model.plan import Plan
 from ..network import lstsq
 from ..network.inputs import Inputs
 from ..network.layer import Totals
-from ..network.sampler import Rows, join, runs
+from ..network.sampler import Rows, join, levelled, runs
 from .build import Parts, make_parts
 from .folds import Folds, spread
 from .policy import POLICY, Policy
@@ -100,7 +100,7 @@ class Trial:
         with np.errstate(over="ignore", invalid="ignore"):
             said = held.values @ readout.astype(held.values.dtype)
             wrong = said - held.targets
-            wrong = (wrong if held.starts is None else _levelled(wrong, held.starts)) ** 2
+            wrong = (wrong if held.starts is None else levelled(wrong, held.starts)) ** 2
             wrong = wrong.reshape(len(wrong), len(self.change), -1).mean(axis=2)
             starts = np.arange(BLOCKS) * len(wrong) // BLOCKS
             means = np.stack([part.mean(axis=0) for part in np.split(wrong, starts[1:])])
@@ -221,15 +221,6 @@ class Judge:
                 if end > start:
                     tests[fold].append(_take(rows, slice(start, end)))
         return groups, tests
-
-
-def _levelled(wrong: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Errors less their mean over each state, as large as those are that it is estimated from."""
-    counts = np.diff(starts, append=len(wrong))[:, None]
-    means = np.where(counts > 1, np.add.reduceat(wrong, starts, axis=0) / counts, 0.0)
-    lost = np.sqrt(counts / np.maximum(counts - 1, 1))
-    counts = counts.ravel()
-    return (wrong - means.repeat(counts, axis=0)) * lost.repeat(counts, axis=0)
 
 
 def _take(rows: Rows, numbers) -> Rows:

@@ -16,6 +16,7 @@ from jaxtyping import Float
 
 from ..data.pairs import Pairs
 from ..model.stepper import Stepper
+from ..network.sampler import levelled, runs
 from ..symmetry import Group
 from .folds import spread
 from .held_out import LEAST_ERROR, Judge
@@ -96,7 +97,8 @@ def _values(judge: Judge, option: Option, there: Pairs) -> Float[np.ndarray, "wi
     parts, cells = option.trial.parts, there.cells
     chosen = np.arange(0, cells, max(1, cells // judge.policy.judges))
     rows = parts.sampler.cut(there, 0, chosen, parts.sampler.group.elements[0])
-    return parts.layer.values(rows)
+    values = parts.layer.values(rows)
+    return levelled(values, runs(rows.states)) if parts.layer.conserves and len(values) else values
 
 
 def check_visited(gap: float) -> list[str]:
