@@ -140,7 +140,7 @@ def _learn_slowly(data: Data, size: int, seed: int, counts: np.ndarray) -> np.nd
     rows = next(random_windows(parts.sampler, pairs, seed, count=int(counts[-1])))
     errors, done = [], 0
     for count in counts * size:
-        cells, context, targets = (each[done:count] for each in rows)
+        cells, context, targets = (each[done:count] for each in rows[:3])
         values, _ = evaluate(layer.features, cells, context, slopes=False)
         moments, done = lstsq.update(moments, values, targets), count
         readout = layer.solve((moments,), settings["noise"])
