@@ -40,21 +40,27 @@ class Spread:
     rows: int
     roots: list[tuple[np.ndarray, np.ndarray]]  # factors, and the order of the features in them
     copies: list[int]  # of the cells of a block among the right-hand sides
+    levels: list[np.ndarray | None]  # means of features over the constant, where they teach nothing
 
     def draw(self, shape: np.ndarray, count: int, seed: int) -> np.ndarray:
         """Deviations of members from the readout, `(member, hidden, outputs)`."""
         random = np.random.default_rng(seed)
 
-        def one(factor: np.ndarray, order: np.ndarray, copies: int) -> np.ndarray:
+        def one(
+            factor: np.ndarray, order: np.ndarray, copies: int, level: np.ndarray | None
+        ) -> np.ndarray:
             normal = random.normal(size=(len(factor), copies, len(shape))) @ shape.T
             solved = scipy.linalg.solve_triangular(
                 factor, normal.reshape(len(factor), copies * len(shape))
             )
             drawn = np.zeros((len(order), solved.shape[1]))
             drawn[order[: len(factor)]] = np.sqrt(self.rows) * solved
+            if level is not None:  # of which nothing was learned, where steps conserve the mean
+                drawn[self.layer.constant] -= level @ drawn
             return drawn
 
-        problems = [(*root, copies) for root, copies in zip(self.roots, self.copies, strict=True)]
+        together = zip(self.roots, self.copies, self.levels, strict=True)
+        problems = [(*root, copies, level) for root, copies, level in together]
         drawn = [[one(*problem) for problem in problems] for _ in range(count)]
         return np.stack([self.layer.combine(member) for member in drawn])
 
@@ -72,7 +78,11 @@ def make_spread(
 ) -> Spread:
     roots = [lstsq.root(*problem) for problem in layer.problems(totals, noise, shrinkage)]
     copies = [(len(moments.factor) - moments.hidden) // outputs for moments in totals]
-    return Spread(layer, totals[0].rows, roots, copies)
+    levels: list[np.ndarray | None] = [None] * len(totals)
+    if layer.conserves and layer.linear is not None:
+        products = lstsq.products(totals[layer.linear.trivial], layer.constant)
+        levels[layer.linear.trivial] = products / products[layer.constant]
+    return Spread(layer, totals[0].rows, roots, copies, levels)
 
 
 def draw_members(

@@ -113,6 +113,11 @@ class Layer:
         return self.features.hidden // (len(self.symmetry) if self.symmetry else 1)
 
     @property
+    def constant(self) -> int:
+        """The column of the constant among those that no element changes."""
+        return 0 if self.linear is None else self._leads[self.linear.trivial] - 1
+
+    @property
     def columns(self) -> int:
         """How many windows determine a readout: columns for each row that a window gives."""
         sizes = zip(self._sizes, self._leads, strict=True)

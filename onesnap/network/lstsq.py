@@ -165,6 +165,12 @@ def beyond(moments: Moments, lead: int) -> np.ndarray:
     return np.maximum(own - np.sum(factor[:lead, lead:] * explained, axis=0), 0.0)
 
 
+def products(moments: Moments, column: int) -> np.ndarray:
+    """A row of ΦᵀΦ."""
+    factor = moments.factor[:, : moments.hidden]
+    return factor[column] if moments.solver == "normal" else factor[:, column] @ factor
+
+
 def first(moments: Moments, lead: int) -> Moments:
     """The moments of the first `lead` columns and the targets alone."""
     kept = np.r_[:lead, moments.hidden : len(moments.factor)]
