@@ -58,3 +58,13 @@ def test_batches_give_the_same_model(split):
     for batch in np.split(np.arange(6), np.cumsum(split)[:-1]):
         parts.partial_fit(before[batch], after[batch])
     np.testing.assert_allclose(parts.predict(other), one.predict(other), atol=1e-9)
+
+
+def test_members_know_the_level_as_the_model_does():
+    before, other = blurred(0, (6, 1, 64)), blurred(1, (4, 1, 64))
+    model = snap.Surrogate(**GIVEN, mean="conserve").fit(before, step(before))
+    after = step(other)
+    ahead = model.rollout(other, 1, members=8)
+    wrong = np.sqrt(np.mean([(f.states[1] - a) ** 2 for f, a in zip(ahead, after, strict=True)]))
+    bands = np.sqrt(np.mean([f.band[1] ** 2 for f in ahead]))
+    assert wrong < bands < 30 * wrong
