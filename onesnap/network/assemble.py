@@ -102,8 +102,12 @@ def _convolved(padded, weights, extent, stride):
 
     Channels come last: in a scan, XLA has no fast convolution on CPUs for those that come first, and
     none in space. There each layer of windows along the first axis is a plane, whose channels are
-    all that those windows have of a column.
+    all that those windows have of a column. Along a line either is fast, but only what has channels
+    first is to the last digit the same for any number of windows.
     """
+    if len(stride) == 1:
+        line = jnp.asarray(weights.T).reshape(-1, len(padded), *window_sides(extent, stride))
+        return jax.lax.conv_general_dilated(padded[None], line, stride, "VALID")[0].T
     planes = jnp.moveaxis(padded, 0, -1)[None]
     sides = window_sides(extent, stride)
     kernel = jnp.moveaxis(jnp.asarray(weights).reshape(len(padded), *sides, -1), 0, -2)
@@ -114,10 +118,10 @@ def _convolved(padded, weights, extent, stride):
         planes = planes.reshape(*planes.shape[:3], -1)
         kernel = jnp.moveaxis(kernel, 0, -3)
         kernel = kernel.reshape(*kernel.shape[:2], -1, kernel.shape[-1])
-    axes = "HW"[: planes.ndim - 2]
-    order = (f"N{axes}C", f"{axes}IO", f"N{axes}C")
-    steps = stride[-len(axes) :]
-    blocks = jax.lax.conv_general_dilated(planes, kernel, steps, "VALID", dimension_numbers=order)
+    order = ("NHWC", "HWIO", "NHWC")
+    blocks = jax.lax.conv_general_dilated(
+        planes, kernel, stride[-2:], "VALID", dimension_numbers=order
+    )
     return blocks if space else blocks[0]
 
 

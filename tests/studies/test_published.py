@@ -79,7 +79,7 @@ def test_images_stand_below_their_window():
     model = Surrogate(**{**SMALL, "symmetry": group, "noise": 0.0})
     sampler = prepare(model, BEFORE, AFTER).parts.sampler
     pairs = make_pairs(BEFORE, AFTER)
-    cells, _, targets = next(random_windows(sampler, pairs, seed=0, count=7))
+    cells, _, targets, _ = next(random_windows(sampler, pairs, seed=0, count=7))
     assert len(cells) == 14
     np.testing.assert_allclose(targets[1::2], -targets[::2, ::-1])
     scaling = sampler.inputs.scaling
