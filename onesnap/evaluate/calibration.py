@@ -14,7 +14,7 @@ from ..model.plan import Plan
 from ..model.rollout import forecast
 from ..model.stepper import Stepper, with_readout
 from ..network.layer import Layer, Totals
-from ..network.sampler import Sampler, join, levelled, runs
+from ..network.sampler import Sampler, join
 from .ensemble import INSIDE, Spread, forecast_with_band, half_width, make_spread
 
 ENOUGH = 1000  # windows to judge by, from which on no further part is held out
@@ -112,8 +112,7 @@ def _held_out(sampler: Sampler, layer: Layer, plan: Plan, pairs: Pairs) -> list[
         spread = make_spread(layer, totals, plan.noise, plan.shrinkage, sampler.inputs.outputs)
         values = layer.values(rows)
         wrong = values @ readout - rows.targets
-        if layer.conserves:
-            values, wrong = (levelled(part, runs(rows.states)) for part in (values, wrong))
+        values, wrong = (layer.levelled(part, rows.states) for part in (values, wrong))
         fits.append(Held(readout, spread, values, wrong))
         judged += len(values)
     return fits

@@ -106,11 +106,11 @@ def _convolved(padded, weights, extent, stride):
     first is to the last digit the same for any number of windows.
     """
     if len(stride) == 1:
-        line = jnp.asarray(weights.T).reshape(-1, len(padded), *window_sides(extent, stride))
+        line = weights.T.reshape(-1, len(padded), *window_sides(extent, stride))
         return jax.lax.conv_general_dilated(padded[None], line, stride, "VALID")[0].T
     planes = jnp.moveaxis(padded, 0, -1)[None]
     sides = window_sides(extent, stride)
-    kernel = jnp.moveaxis(jnp.asarray(weights).reshape(len(padded), *sides, -1), 0, -2)
+    kernel = jnp.moveaxis(weights.reshape(len(padded), *sides, -1), 0, -2)
     space = len(stride) == 3
     if space:
         firsts = np.arange(0, planes.shape[1] - sides[0] + 1, stride[0])

@@ -53,10 +53,6 @@ class Inputs(eqx.Module):
         return self.scaling.low.shape[0]
 
     @property
-    def conserves(self) -> bool:
-        return self.scaling.mean == "conserve"
-
-    @property
     def outputs(self) -> int:
         """How many values are predicted from a window: those of one block or of several."""
         return self.channels * int(np.prod(self.stride)) * len(self.edges.offsets)

@@ -27,7 +27,7 @@ from .factor import substitute
 from .features import Features
 from .inputs import Inputs
 from .linear import Linear
-from .sampler import Rows, runs
+from .sampler import Rows, run_means, runs
 
 Totals = tuple[lstsq.Moments, ...]  # one for each irreducible representation of the symmetry
 Penalties = Sequence[np.ndarray | None] | None  # of each least-squares problem
@@ -74,9 +74,7 @@ def _level(columns: np.ndarray, starts: np.ndarray, rows: int) -> np.ndarray:
     What is left of the means tells only what nothing else tells: levels that no state has alone.
     """
     parts = columns.reshape(len(columns) // rows, rows, columns.shape[1])
-    counts = np.diff(starts, append=rows)
-    means = np.add.reduceat(parts, starts, axis=1) / counts[:, None]
-    return (parts - (1 - LEFT) * means.repeat(counts, axis=1)).reshape(columns.shape)
+    return (parts - (1 - LEFT) * run_means(parts, starts)).reshape(columns.shape)
 
 
 @dataclass(frozen=True)
@@ -174,7 +172,21 @@ class Layer:
     @property
     def conserves(self) -> bool:
         """Whether steps keep the mean, so that what they say of it is of no consequence."""
-        return self.linear is not None and self.inputs is not None and self.inputs.conserves
+        conserved = self.inputs is not None and self.inputs.scaling.mean == "conserve"
+        return self.linear is not None and conserved
+
+    def levelled(self, columns: np.ndarray, states: np.ndarray) -> np.ndarray:
+        """Values or errors of rows less their mean over each state, if that is of no consequence.
+
+        As large as those are that the mean is estimated from.
+        """
+        if not self.conserves or not len(columns):
+            return columns
+        starts = runs(states)
+        counts = np.diff(starts, append=len(columns))
+        alone = (counts == 1).repeat(counts)[:, None]
+        lost = np.sqrt(counts / np.maximum(counts - 1, 1)).repeat(counts)[:, None]
+        return np.where(alone, columns, (columns - run_means(columns[None], starts)[0]) * lost)
 
     def _equations(self, cells, context, targets, states) -> list[lstsq.Equations]:
         """Rows as each of the least-squares problems sees them."""

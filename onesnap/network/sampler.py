@@ -201,13 +201,11 @@ def runs(states: Int[np.ndarray, " rows"]) -> Int[np.ndarray, " runs"]:
     return np.flatnonzero(np.diff(states, prepend=-1))
 
 
-def levelled(columns: np.ndarray, starts: Int[np.ndarray, " runs"]) -> np.ndarray:
-    """Columns less their mean over each run, as large as those are that it is estimated from."""
-    counts = np.diff(starts, append=len(columns))[:, None]
-    means = np.where(counts > 1, np.add.reduceat(columns, starts, axis=0) / counts, 0.0)
-    lost = np.sqrt(counts / np.maximum(counts - 1, 1))
-    counts = counts.ravel()
-    return (columns - means.repeat(counts, axis=0)) * lost.repeat(counts, axis=0)
+def run_means(columns: np.ndarray, starts: Int[np.ndarray, " runs"]) -> np.ndarray:
+    """Means of columns `(copy, row, column)` over each run of rows, a row for each row of it."""
+    counts = np.diff(starts, append=columns.shape[1])
+    means = np.add.reduceat(columns, starts, axis=1) / counts[:, None]
+    return means.repeat(counts, axis=1)
 
 
 def join(pieces: list[Rows]) -> Rows:

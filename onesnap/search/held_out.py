@@ -19,7 +19,7 @@ from ..model.plan import Plan
 from ..network import lstsq
 from ..network.inputs import Inputs
 from ..network.layer import Totals
-from ..network.sampler import Rows, join, levelled, runs
+from ..network.sampler import Rows, join
 from .build import Parts, make_parts
 from .folds import Folds, spread
 from .policy import POLICY, Policy
@@ -43,7 +43,7 @@ class Held(NamedTuple):
 
     values: np.ndarray  # in the precision of forecasts: round-off of large readouts is an error
     targets: np.ndarray
-    starts: np.ndarray | None  # where those of another state begin, if its mean is of no consequence
+    states: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,8 +99,7 @@ class Trial:
         """Each channel in units of its own change, so that no unit hides another."""
         with np.errstate(over="ignore", invalid="ignore"):
             said = held.values @ readout.astype(held.values.dtype)
-            wrong = said - held.targets
-            wrong = (wrong if held.starts is None else levelled(wrong, held.starts)) ** 2
+            wrong = self.parts.layer.levelled(said - held.targets, held.states) ** 2
             wrong = wrong.reshape(len(wrong), len(self.change), -1).mean(axis=2)
             starts = np.arange(BLOCKS) * len(wrong) // BLOCKS
             means = np.stack([part.mean(axis=0) for part in np.split(wrong, starts[1:])])
@@ -174,7 +173,7 @@ class Judge:
         for fold in able:
             rows = shift(join(tests[fold]))
             values = layer.values(rows).astype(self.problem.given["dtype"])
-            held[fold] = Held(values, rows.targets, runs(rows.states) if layer.conserves else None)
+            held[fold] = Held(values, rows.targets, rows.states)
         whole, change = merge_all(empty, sums.values()), self.problem.change
         left = dict(zip(able, left, strict=True))
         return Trial(plan, parts, whole, left, held, change, self.folds.count)

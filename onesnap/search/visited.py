@@ -16,7 +16,6 @@ from jaxtyping import Float
 
 from ..data.pairs import Pairs
 from ..model.stepper import Stepper
-from ..network.sampler import levelled, runs
 from ..symmetry import Group
 from .folds import spread
 from .held_out import LEAST_ERROR, Judge
@@ -97,8 +96,7 @@ def _values(judge: Judge, option: Option, there: Pairs) -> Float[np.ndarray, "wi
     parts, cells = option.trial.parts, there.cells
     chosen = np.arange(0, cells, max(1, cells // judge.policy.judges))
     rows = parts.sampler.cut(there, 0, chosen, parts.sampler.group.elements[0])
-    values = parts.layer.values(rows)
-    return levelled(values, runs(rows.states)) if parts.layer.conserves and len(values) else values
+    return parts.layer.levelled(parts.layer.values(rows), rows.states)
 
 
 def check_visited(gap: float) -> list[str]:
